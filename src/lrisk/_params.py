@@ -1,0 +1,136 @@
+"""Small objects with scikit-learn's ``get_params`` / ``set_params``.
+
+Spectra, solvers and noises are parameters of estimators *and* have parameters of their
+own. Changing them in place, as scikit-learn's Gaussian-process kernels do, is what lets
+``GridSearchCV`` reach ``spectrum__q``.
+"""
+
+import inspect
+import math
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+
+class Parameters:
+    """Base of every object that is described by its constructor's arguments.
+
+    A subclass stores each argument under its own name and says in `validate` which
+    values it takes. Values are checked at construction and after `set_params`, which
+    changes either all of the given parameters or none.
+    """
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        if cls.__init__ is object.__init__:
+            return []
+        signature = inspect.signature(cls.__init__)
+        return [name for name in signature.parameters if name != "self"]
+
+    @staticmethod
+    def _attribute(name: str) -> str:
+        """Where the parameter `name` is stored."""
+        return name
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's arguments by name (as in scikit-learn)."""
+        return {name: getattr(self, self._attribute(name)) for name in self._names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters in place; all of them, or none if one is refused."""
+        known = self._names()
+        unknown = [name for name in params if name not in known]
+        if unknown:
+            raise ValueError(
+                f"{type(self).__name__} has no parameter {unknown[0]!r}; "
+                f"it has {', '.join(known) or 'none'}."
+            )
+        before = dict(vars(self))
+        vars(self).update({self._attribute(k): v for k, v in params.items()})
+        try:
+            self.validate()
+        except Exception:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
+
+    def validate(self) -> None:
+        """Raise if a parameter has a value it cannot have."""
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(type(self).__init__)
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not _same(value, signature.parameters[name].default)
+            or signature.parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = self.get_params(), other.get_params()
+        return all(_same(mine[name], theirs[name]) for name in mine)
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return bool(a is b or a == b)
+
+
+def refused(owner: object, name: str, rule: str, value: object, remedy: str) -> str:
+    """Build the one style of message for a value that cannot be used."""
+    who = owner if isinstance(owner, str) else type(owner).__name__
+    value = value.item() if isinstance(value, np.generic) else value
+    return f"{who}: {name} must be {rule}, got {value!r}; {remedy}."
+
+
+def check_real(
+    owner: object,
+    name: str,
+    value: object,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    low_open: bool = False,
+    high_open: bool = False,
+    remedy: str,
+) -> None:
+    """Raise unless `value` is a finite real number in the given interval."""
+    rule = f"a number in {'(' if low_open else '['}{low:g}, {high:g}"
+    rule += ")" if high_open else "]"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(refused(owner, name, rule, value, remedy))
+    number = float(value)
+    below = number <= low if low_open else number < low
+    above = number >= high if high_open else number > high
+    if not math.isfinite(number) or below or above:
+        raise ValueError(refused(owner, name, rule, value, remedy))
+
+
+def check_count(owner: object, name: str, value: object, *, low: int = 1) -> None:
+    """Raise unless `value` is a whole number of at least `low`."""
+    rule, remedy = f"a whole number of at least {low}", "pass an int"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise TypeError(refused(owner, name, rule, value, remedy))
+    if value < low:
+        raise ValueError(
+            refused(owner, name, rule, value, f"raise it to {low} or more")
+        )
+
+
+def check_choice(
+    owner: object, name: str, value: object, choices: tuple[Any, ...]
+) -> None:
+    """Raise unless `value` is one of `choices`."""
+    if not any(value is c or (isinstance(c, str) and value == c) for c in choices):
+        listed = ", ".join(repr(c) for c in choices)
+        raise ValueError(
+            refused(owner, name, f"one of {listed}", value, "choose one of them")
+        )
