@@ -1,0 +1,74 @@
+"""What a spectrum is: how sorted losses are weighted.
+
+A spectrum is a distribution function S on [0, 1]. The row that brings the cumulative
+mass from P − p to P, in ascending order of loss, gets the weight
+
+    σ = S(P) − S(P − p)                                       (paper 1, section 2)
+
+so that n rows of mass 1/n get σ_i = S(i/n) − S((i−1)/n). S convex ("up") weights large
+losses more and gives a convex objective; S concave ("down") weights them less.
+Differencing S in floating point loses ten digits at a million rows, so each family has
+its own stable closed form.
+"""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._params import Parameters, check_choice, check_count
+from .._typing import Floats
+
+Monotone = Literal["flat", "up", "down", "none"]
+
+
+class Spectrum(Parameters):
+    """Base of all spectra; a subclass gives S and its stable increments."""
+
+    name: ClassVar[str]
+
+    @property
+    def monotone(self) -> Monotone:
+        """Whether larger losses get more ("up"), less ("down") or equal weight."""
+        raise NotImplementedError
+
+    def cumulative(self, u: ArrayLike) -> Floats:
+        """S(u), the share of the weight on the lowest fraction u of the mass."""
+        raise NotImplementedError
+
+    def increments(self, P: Floats, mass: Floats) -> Floats:
+        """S(P) − S(P − mass) for cumulative masses P in ascending order of loss."""
+        raise NotImplementedError
+
+    def weights(self, n: int) -> Floats:
+        """σ_1 … σ_n for n equal masses, in ascending order of loss; shape (n,)."""
+        check_count(self, "n", n)
+        ranks = np.arange(1, n + 1, dtype=np.float64)
+        sigma = self.increments(ranks / n, np.full(n, 1.0 / n))
+        # Rounding may swap two neighbours in the last digit; the order is a promise.
+        if self.monotone == "up":
+            np.maximum.accumulate(sigma, out=sigma)
+        elif self.monotone == "down":
+            np.minimum.accumulate(sigma, out=sigma)
+        return sigma
+
+    def kl_divergence(self) -> float:
+        """KL(s ‖ u) = ∫ s ln s of the density s = S′ (paper 1, corollary 18)."""
+        raise NotImplementedError
+
+    def chi2_divergence(self) -> float:
+        """χ²(s ‖ u) = ∫ (s − 1)² of the density s = S′ (paper 1, corollary 18)."""
+        raise NotImplementedError
+
+    def smoothing_bound(self, smoothing: str, nu: float, n: int) -> float:
+        """Largest error of the smoothed risk, νΩ(σ) ≥ h − h_ν ≥ 0 (paper 1, lemma 17).
+
+        Ω is ½‖σ − 1/n‖² for ``"l2"`` and Σσ log(nσ) for ``"entropy"``; the limits for
+        large n are νχ²/(2n) and ν·KL.
+        """
+        check_choice(self, "smoothing", smoothing, ("l2", "entropy"))
+        sigma = self.weights(n)
+        if smoothing == "l2":
+            return float(0.5 * nu * np.sum((sigma - 1.0 / n) ** 2))
+        positive = sigma[sigma > 0]
+        return float(nu * np.sum(positive * np.log(n * positive)))

@@ -1,0 +1,197 @@
+"""Spectra that weight every row, and the two limits: the mean and the worst case."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._params import check_real
+from .._typing import Floats
+from .base import Monotone, Spectrum
+
+
+class Mean(Spectrum):
+    """The plain average: S(u) = u."""
+
+    name = "mean"
+
+    @property
+    def monotone(self) -> Monotone:
+        """Always ``"flat"``."""
+        return "flat"
+
+    def cumulative(self, u: ArrayLike) -> Floats:
+        """S(u) = u."""
+        return np.asarray(u, dtype=np.float64)
+
+    def increments(self, P: Floats, mass: Floats) -> Floats:
+        """The masses themselves."""
+        return mass.copy()
+
+    def kl_divergence(self) -> float:
+        """Zero."""
+        return 0.0
+
+    def chi2_divergence(self) -> float:
+        """Zero."""
+        return 0.0
+
+
+class Extremile(Spectrum):
+    """Expected maximum of r draws: S(u) = u^r.
+
+    Parameters
+    ----------
+    r : float ≥ 1, default=2
+        How many draws; 1 is the mean.
+
+    Examples
+    --------
+    >>> Extremile(2).weights(4)
+    array([0.0625, 0.1875, 0.3125, 0.4375])
+    """
+
+    name = "extremile"
+
+    def __init__(self, r: float = 2.0) -> None:
+        self.r = r
+        self.validate()
+
+    def validate(self) -> None:
+        """1 ≤ r < ∞."""
+        remedy = "for the largest loss alone use WorstCase()"
+        check_real(self, "r", self.r, low=1, remedy=remedy)
+
+    @property
+    def monotone(self) -> Monotone:
+        """``"up"``, or ``"flat"`` for r = 1."""
+        return "flat" if self.r == 1 else "up"
+
+    def cumulative(self, u: ArrayLike) -> Floats:
+        """S(u) = u^r."""
+        return np.asarray(u, dtype=np.float64) ** float(self.r)
+
+    def increments(self, P: Floats, mass: Floats) -> Floats:
+        """P^r · (1 − (1 − p/P)^r), through expm1 and log1p."""
+        r = float(self.r)
+        with np.errstate(divide="ignore", over="ignore", under="ignore"):
+            share = np.minimum(mass / P, 1.0)
+            return P**r * -np.expm1(r * np.log1p(-share))
+
+    def kl_divergence(self) -> float:
+        """Ln r + 1/r − 1."""
+        r = float(self.r)
+        return float(np.log1p(r - 1.0) - (r - 1.0) / r)
+
+    def chi2_divergence(self) -> float:
+        """(r − 1)²/(2r − 1)."""
+        r = float(self.r)
+        return (r - 1.0) ** 2 / (2.0 * r - 1.0)
+
+
+class RiskSeekingExtremile(Extremile):
+    """Expected minimum of r draws, the extremile's mirror: S(u) = 1 − (1 − u)^r."""
+
+    name = "risk_seeking_extremile"
+
+    @property
+    def monotone(self) -> Monotone:
+        """``"down"``, or ``"flat"`` for r = 1."""
+        return "flat" if self.r == 1 else "down"
+
+    def cumulative(self, u: ArrayLike) -> Floats:
+        """S(u) = 1 − (1 − u)^r."""
+        with np.errstate(divide="ignore"):
+            log = np.log1p(-np.asarray(u, dtype=np.float64))
+        return np.asarray(-np.expm1(float(self.r) * log))
+
+    def increments(self, P: Floats, mass: Floats) -> Floats:
+        """The extremile's, from the other end."""
+        return super().increments((1.0 - P) + mass, mass)
+
+    def weights(self, n: int) -> Floats:
+        """The extremile's weights in reverse."""
+        return Extremile(self.r).weights(n)[::-1].copy()
+
+
+class ESRM(Spectrum):
+    """Exponential spectral risk: S(u) = (e^{ρu} − 1)/(e^ρ − 1).
+
+    Parameters
+    ----------
+    rho : float > 0, default=1
+        Risk aversion; the weight of the worst row is e^ρ times that of the best.
+
+    Examples
+    --------
+    >>> ESRM(1.0).weights(2).round(4)
+    array([0.3775, 0.6225])
+    """
+
+    name = "esrm"
+
+    def __init__(self, rho: float = 1.0) -> None:
+        self.rho = rho
+        self.validate()
+
+    def validate(self) -> None:
+        """0 < ρ < ∞."""
+        remedy = "for no aversion use Mean(), for the largest loss alone WorstCase()"
+        check_real(self, "rho", self.rho, low=0, low_open=True, remedy=remedy)
+
+    @property
+    def monotone(self) -> Monotone:
+        """Always ``"up"``."""
+        return "up"
+
+    def cumulative(self, u: ArrayLike) -> Floats:
+        """S(u), in a form that cannot overflow."""
+        u = np.asarray(u, dtype=np.float64)
+        return self.increments(u, u)
+
+    def increments(self, P: Floats, mass: Floats) -> Floats:
+        """e^{ρ(P−1)} · expm1(−ρp)/expm1(−ρ)."""
+        rho = float(self.rho)
+        if rho < 1e-150:  # the mean to the last digit; below, ρp would underflow
+            return np.array(mass, dtype=np.float64)
+        with np.errstate(under="ignore"):
+            share = np.expm1(-rho * mass) / np.expm1(-rho)
+            return np.asarray(np.exp(rho * (P - 1.0)) * share)
+
+    def kl_divergence(self) -> float:
+        """ln(x/sinh x) + x coth x − 1 with x = ρ/2."""
+        x = 0.5 * float(self.rho)
+        if x < 1e-2:
+            return x**2 / 6.0 - x**4 / 60.0
+        log_sinh = x + np.log1p(-np.exp(-2.0 * x)) - np.log(2.0)
+        return float(np.log(x) - log_sinh + x / np.tanh(x) - 1.0)
+
+    def chi2_divergence(self) -> float:
+        """X coth x − 1 with x = ρ/2."""
+        x = 0.5 * float(self.rho)
+        return x**2 / 3.0 - x**4 / 45.0 if x < 1e-2 else float(x / np.tanh(x) - 1.0)
+
+
+class WorstCase(Spectrum):
+    """The largest loss alone: S(u) = 1[u = 1]."""
+
+    name = "worst_case"
+
+    @property
+    def monotone(self) -> Monotone:
+        """Always ``"up"``."""
+        return "up"
+
+    def cumulative(self, u: ArrayLike) -> Floats:
+        """S(u) = 1 at u = 1, else 0."""
+        return np.where(np.asarray(u, dtype=np.float64) >= 1.0, 1.0, 0.0)
+
+    def increments(self, P: Floats, mass: Floats) -> Floats:
+        """All on the row that completes the mass."""
+        return np.where(P >= 1.0, 1.0, 0.0)
+
+    def kl_divergence(self) -> float:
+        """Infinite: there is no density."""
+        return float("inf")
+
+    def chi2_divergence(self) -> float:
+        """Infinite: there is no density."""
+        return float("inf")

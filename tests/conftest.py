@@ -1,0 +1,47 @@
+"""Shared fixtures: where the reference data live, and the data sets."""
+
+import csv
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """Folder of reference data; LRISK_SHARED names it (always set in CI)."""
+    folder = os.environ.get("LRISK_SHARED")
+    if not folder:
+        pytest.skip("LRISK_SHARED is not set: no reference data")
+    path = Path(folder)
+    assert (path / "data").is_dir(), f"LRISK_SHARED={folder} has no data folder"
+    return path
+
+
+@pytest.fixture(scope="session")
+def load(shared):
+    """Load a CSV data set as X, y; standardised on request."""
+
+    def _load(name, *, standardise=False):
+        with gzip.open(shared / "data" / f"{name}.csv.gz", "rt") as file:
+            rows = list(csv.reader(file))[1:]
+        table = np.array(rows, dtype=np.float64)
+        X, y = table[:, :-1], table[:, -1]
+        if standardise:
+            X = standardised(X)
+            y = (y - y.mean()) / y.std()
+        return X, y
+
+    return _load
+
+
+def standardised(X):
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+@pytest.fixture
+def standardise():
+    return standardised
