@@ -1,0 +1,87 @@
+"""What a loss is: the cost of one row as a function of its score z.
+
+Shapes, here and in every loss: y (n,) holds targets, z the scores, (n,) for scalar
+losses and (n, k) for losses over k classes; a has the shape of z and is a point of the
+dual space. Every loss is convex and differentiable in z.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._params import Parameters
+from .._typing import Floats
+
+
+class Loss(Parameters):
+    """Base of all losses."""
+
+    name: ClassVar[str]
+    #: Largest curvature sup ℓ″: the smoothness constant L of one row in its score.
+    smoothness: ClassVar[float]
+    #: Largest slope sup |ℓ′|, or infinity.
+    lipschitz: ClassVar[float]
+    #: Whether a row has one score for each class.
+    per_class: ClassVar[bool] = False
+
+    def value(self, y: Floats, z: Floats) -> Floats:
+        """ℓ(y, z) ≥ 0; shape (n,)."""
+        raise NotImplementedError
+
+    def derivative(self, y: Floats, z: Floats) -> Floats:
+        """∂ℓ/∂z, of the shape of z."""
+        raise NotImplementedError
+
+    def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
+        """∂²ℓ/∂z² applied to v row by row, of the shape of z."""
+        raise NotImplementedError
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        """ℓ*(y, a) = sup_z a·z − ℓ(y, z); shape (n,)."""
+        raise NotImplementedError
+
+    def to_dual_domain(self, y: Floats, a: Floats) -> Floats:
+        """The nearest point at which the conjugate is finite."""
+        raise NotImplementedError
+
+    def to_balanced_dual(self, y: Floats, a: Floats, weights: Floats) -> Floats:
+        """A point near a in the dual domain with Σ λ_i a_i = 0.
+
+        This is what an unpenalised intercept demands of a dual point; a "lower bound"
+        without it may exceed the minimum.
+        """
+        raise NotImplementedError
+
+    def fenchel_young(self, y: Floats, z: Floats, a: Floats) -> Floats:
+        """ℓ(y, z) + ℓ*(y, a) − a·z ≥ 0, zero where a = ℓ′(z); shape (n,)."""
+        product = a * z if z.ndim == 1 else np.einsum("ik,ik->i", a, z)
+        return np.maximum(self.value(y, z) + self.conjugate(y, a) - product, 0.0)
+
+    def curvature(self, y: Floats, z: Floats) -> Floats:
+        """∂²ℓ/∂z² itself: (n,) for scalar losses, (n, k, k) for losses over classes."""
+        if z.ndim == 1:
+            return self.curvature_times(y, z, np.ones_like(z))
+        blocks = np.empty((*z.shape, z.shape[1]))
+        for k in range(z.shape[1]):
+            unit = np.zeros_like(z)
+            unit[:, k] = 1.0
+            blocks[:, :, k] = self.curvature_times(y, z, unit)
+        return blocks
+
+    def compiled(self) -> NamedTuple:
+        """The loss for compiled loops: its type selects the scalar forms."""
+        raise NotImplementedError
+
+
+# The scalar forms. Compiled loops call these two; each loss gives its own version for
+# its own NamedTuple through `lrisk._jit.implements`.
+
+
+def scalar_value(loss: Any, y: float, z: float) -> float:
+    """ℓ(y, z) of one row, in compiled code."""
+    raise NotImplementedError("only available in compiled code")
+
+
+def scalar_derivative(loss: Any, y: float, z: float) -> float:
+    """ℓ′(y, z) of one row, in compiled code."""
+    raise NotImplementedError("only available in compiled code")

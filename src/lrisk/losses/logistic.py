@@ -1,0 +1,83 @@
+"""Logistic loss ℓ(y, z) = log(1 + e^z) − yz for y ∈ {0, 1}."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+from .._jit import implements
+from .._typing import Floats
+from .base import Loss, scalar_derivative, scalar_value
+
+
+class Logistic(Loss):
+    """Logistic loss log(1 + e^z) − yz with y ∈ {0, 1}.
+
+    Dual points are a = p − y with p ∈ [0, 1] in the place of the probability; the
+    conjugate is p ln p + (1 − p) ln(1 − p).
+    """
+
+    name = "logistic"
+    smoothness = 0.25
+    lipschitz = 1.0
+
+    def value(self, y: Floats, z: Floats) -> Floats:
+        """Value log(1 + e^z) − yz, as log(1 + e^{−|z|}) + max(z, 0) − yz."""
+        return np.log1p(np.exp(-np.abs(z))) + np.where(z > 0, (1.0 - y) * z, -y * z)
+
+    def derivative(self, y: Floats, z: Floats) -> Floats:
+        """Derivative p − y with p = 1/(1 + e^{−z}), accurate when it is tiny."""
+        sign = 1.0 - 2.0 * y
+        return np.asarray(sign * expit(sign * z), dtype=np.float64)
+
+    def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
+        """Curvature p(1 − p)."""
+        return np.asarray(expit(z) * expit(-z) * v, dtype=np.float64)
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        """Conjugate p ln p + (1 − p) ln(1 − p) with p = a + y."""
+        miss = np.abs(a)  # p and 1 − p are |a| and 1 − |a| in some order
+        entropy = xlogy(miss, miss) + xlogy(1.0 - miss, 1.0 - miss)
+        return np.asarray(entropy, dtype=np.float64)
+
+    def to_dual_domain(self, y: Floats, a: Floats) -> Floats:
+        """Clip p = a + y to [0, 1]."""
+        return np.clip(a, -y, 1.0 - y)
+
+    def to_balanced_dual(self, y: Floats, a: Floats, weights: Floats) -> Floats:
+        """Clip p and shift it so that Σλa = 0 (the sum falls in the shift: bisect)."""
+        clipped = self.to_dual_domain(y, a)
+        if abs(weights @ clipped) <= 1e-17:
+            return clipped
+        low, high = -1.0 - np.abs(a).max(), 1.0 + np.abs(a).max()
+        for _ in range(128):
+            shift = 0.5 * (low + high)
+            if weights @ self.to_dual_domain(y, a - shift) > 0:
+                low = shift
+            else:
+                high = shift
+            if high - low <= 1e-18:
+                break
+        return self.to_dual_domain(y, a - 0.5 * (low + high))
+
+    def compiled(self) -> NamedTuple:
+        """Type for compiled loops."""
+        return CompiledLogistic(self.smoothness)
+
+
+class CompiledLogistic(NamedTuple):
+    """Logistic loss in compiled code."""
+
+    smoothness: float
+
+
+@implements(scalar_value, CompiledLogistic)
+def _value(loss: Any, y: Any, z: Any) -> Any:
+    tail = np.log1p(np.exp(-abs(z)))
+    return tail + ((1.0 - y) * z if z > 0 else -y * z)
+
+
+@implements(scalar_derivative, CompiledLogistic)
+def _derivative(loss: Any, y: Any, z: Any) -> Any:
+    sign = 1.0 - 2.0 * y
+    return sign / (1.0 + np.exp(-sign * z))

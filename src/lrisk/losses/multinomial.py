@@ -1,0 +1,108 @@
+"""Multinomial loss ℓ(y, z) = log Σ_k e^{z_k} − z_y for y ∈ {0, …, k−1}."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from .._typing import Floats
+from .base import Loss
+
+
+class Multinomial(Loss):
+    """Multinomial (softmax) loss log Σ_k e^{z_k} − z_y.
+
+    Dual points are a = p − e_y with p in the simplex; the conjugate is Σ p_k ln p_k.
+    """
+
+    name = "multinomial"
+    smoothness = 0.5
+    lipschitz = float(np.sqrt(2.0))
+    per_class = True
+
+    def value(self, y: Floats, z: Floats) -> Floats:
+        """Value log Σ e^{z_k} − z_y ≥ 0."""
+        margin = z - z[_rows(y), _codes(y), None]
+        top = margin.max(axis=1)
+        return np.asarray(top + np.log(np.exp(margin - top[:, None]).sum(axis=1)))
+
+    def derivative(self, y: Floats, z: Floats) -> Floats:
+        """Derivative softmax(z) − e_y, accurate when it is tiny."""
+        a = softmax(z)
+        codes, rows = _codes(y), _rows(y)
+        a[rows, codes] = 0.0
+        a[rows, codes] = -a.sum(axis=1)
+        return a
+
+    def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
+        """(diag p − ppᵀ)v."""
+        p = softmax(z)
+        return np.asarray(p * (v - np.einsum("ik,ik->i", p, v)[:, None]))
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        """Σ p ln p with p = a + e_y."""
+        p = _probabilities(y, a)
+        return np.asarray(np.sum(xlogy(p, np.maximum(p, 1e-300)), axis=1))
+
+    def to_dual_domain(self, y: Floats, a: Floats) -> Floats:
+        """Clip p = a + e_y at zero and divide by its sum (near, not nearest)."""
+        p = np.maximum(_probabilities(y, a), 0.0)
+        p /= p.sum(axis=1, keepdims=True)
+        return _from_probabilities(y, p)
+
+    def to_balanced_dual(self, y: Floats, a: Floats, weights: Floats) -> Floats:
+        """Give p the class masses π_k = Σ_{y_i=k} λ_i, then mix with π until p ≥ 0.
+
+        A class without weight takes no probability at all (its intercept is free to
+        fall to −∞), so it is emptied first.
+        """
+        p = _probabilities(y, a)
+        shares = np.bincount(_codes(y), weights, minlength=a.shape[1]) / weights.sum()
+        if np.any(shares == 0):
+            p = np.where(shares > 0, np.maximum(p, 1e-12), 0.0)
+            p /= p.sum(axis=1, keepdims=True)
+        p = p + (shares - weights @ p / weights.sum())
+        short = p < 0
+        if np.any(short):
+            room = (shares - p)[short]
+            mix = min(1.0, float(np.max(-p[short] / np.maximum(room, 1e-300))))
+            p = np.maximum((1.0 - mix) * p + mix * shares, 0.0)
+        return _from_probabilities(y, p)
+
+    def compiled(self) -> NamedTuple:
+        """Type for compiled loops."""
+        return CompiledMultinomial(self.smoothness)
+
+
+class CompiledMultinomial(NamedTuple):
+    """Multinomial loss in compiled code."""
+
+    smoothness: float
+
+
+def softmax(z: Floats) -> Floats:
+    """e^{z_k}/Σ e^{z_j} along the last axis, without overflow."""
+    e: Floats = np.exp(z - z.max(axis=1, keepdims=True))
+    e /= e.sum(axis=1, keepdims=True)
+    return e
+
+
+def _codes(y: Floats) -> Any:
+    return y.astype(np.intp)
+
+
+def _rows(y: Floats) -> Any:
+    return np.arange(y.shape[0])
+
+
+def _probabilities(y: Floats, a: Floats) -> Floats:
+    p = a.copy()
+    p[_rows(y), _codes(y)] += 1.0
+    return p
+
+
+def _from_probabilities(y: Floats, p: Floats) -> Floats:
+    a = p.copy()
+    a[_rows(y), _codes(y)] = 0.0
+    a[_rows(y), _codes(y)] = -a.sum(axis=1)
+    return a

@@ -1,0 +1,65 @@
+"""Squared loss ℓ(y, z) = ½(y − z)²."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._jit import implements
+from .._typing import Floats
+from .base import Loss, scalar_derivative, scalar_value
+
+
+class Squared(Loss):
+    """Squared loss ½(y − z)²; its conjugate is ya + ½a²."""
+
+    name = "squared"
+    smoothness = 1.0
+    lipschitz = np.inf
+
+    def value(self, y: Floats, z: Floats) -> Floats:
+        """½(y − z)²."""
+        return 0.5 * (z - y) ** 2
+
+    def derivative(self, y: Floats, z: Floats) -> Floats:
+        """The residual z − y."""
+        return z - y
+
+    def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
+        """The curvature is 1."""
+        return v.copy()
+
+    def conjugate(self, y: Floats, a: Floats) -> Floats:
+        """Conjugate ya + ½a², finite everywhere."""
+        return a * (y + 0.5 * a)
+
+    def to_dual_domain(self, y: Floats, a: Floats) -> Floats:
+        """Any a will do."""
+        return a
+
+    def to_balanced_dual(self, y: Floats, a: Floats, weights: Floats) -> Floats:
+        """Shift by the weighted mean."""
+        return np.asarray(a - (weights @ a) / weights.sum())
+
+    def fenchel_young(self, y: Floats, z: Floats, a: Floats) -> Floats:
+        """½(z − y − a)², without the cancellation of the general form."""
+        return 0.5 * (z - y - a) ** 2
+
+    def compiled(self) -> NamedTuple:
+        """Type for compiled loops."""
+        return CompiledSquared(self.smoothness)
+
+
+class CompiledSquared(NamedTuple):
+    """Squared loss in compiled code."""
+
+    smoothness: float
+
+
+@implements(scalar_value, CompiledSquared)
+def _value(loss: Any, y: Any, z: Any) -> Any:
+    return 0.5 * (z - y) * (z - y)
+
+
+@implements(scalar_derivative, CompiledSquared)
+def _derivative(loss: Any, y: Any, z: Any) -> Any:
+    return z - y
