@@ -1,0 +1,177 @@
+"""Order statistics: from losses to a risk and to weights by rank.
+
+Rows carry masses p_i = w_i/W. In ascending order of loss the cumulative mass is P_i and
+the row's risk weight is S(P_i) − S(P_{i−1}). A row of weight k is thus the same as k
+rows, exactly, and the order of the rows never matters.
+"""
+
+import functools
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._params import refused
+from ._typing import Floats, Indices
+from .spectra import Spectrum, parse_spectrum
+
+
+class Ranking:
+    """A spectrum over rows of given weights.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+    n_rows : int
+    sample_weight : array of shape (n_rows,) or None
+        Positive; None means one each.
+    """
+
+    def __init__(
+        self, spectrum: Spectrum, n_rows: int, sample_weight: Floats | None = None
+    ) -> None:
+        self.spectrum = spectrum
+        self.n_rows = n_rows
+        if sample_weight is not None and np.all(sample_weight == sample_weight[0]):
+            # Equal weights of another size than one scale W and nothing else.
+            self._common: float | None = float(sample_weight[0])
+        else:
+            self._common = 1.0 if sample_weight is None else None
+        self._sample_weight = sample_weight
+
+    @functools.cached_property
+    def row_weight(self) -> Floats:
+        """w, one for each row."""
+        if self._sample_weight is None:
+            return np.ones(self.n_rows)
+        return self._sample_weight
+
+    @functools.cached_property
+    def total(self) -> float:
+        """W = Σw."""
+        if self._common is not None:
+            return self._common * self.n_rows
+        return float(np.sum(self.row_weight))
+
+    @functools.cached_property
+    def mass(self) -> Floats:
+        """P = w/W."""
+        return self.row_weight / self.total
+
+    @functools.cached_property
+    def _equal_sigma(self) -> Floats:
+        return self.spectrum.weights(self.n_rows)
+
+    def sigma(self, order: Indices) -> Floats:
+        """Weights σ along an ascending order of the rows; do not write into it."""
+        if self._common is not None:
+            return self._equal_sigma
+        mass = self.mass[order]
+        cumulative = np.minimum(np.cumsum(mass), 1.0)
+        cumulative[-1] = 1.0  # the sum misses it by rounding, and WorstCase all weight
+        sigma = self.spectrum.increments(cumulative, mass)
+        return np.asarray(sigma / sigma.sum())
+
+    def risk(self, losses: Floats) -> float:
+        """Σ σ_i ℓ_(i)."""
+        if self._common is not None:
+            return float(self._equal_sigma @ np.sort(losses))
+        order = ascending(losses)
+        return float(self.sigma(order) @ losses[order])
+
+    def weights(self, losses: Floats) -> Floats:
+        """λ with Σλℓ = Σσ_iℓ_(i), a subgradient of the risk; ties in row order."""
+        order = ascending(losses)
+        weights = np.empty(self.n_rows)
+        weights[order] = self.sigma(order)
+        return weights
+
+    def shared_weights(self, losses: Floats) -> Floats:
+        """λ as in `weights`, but tied losses share their block's weight by mass."""
+        order = ascending(losses)
+        sigma, ordered = self.sigma(order), losses[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        block = np.cumsum(np.r_[0, ordered[1:] != ordered[:-1]])
+        mass = self.mass[order]
+        density = np.add.reduceat(sigma, starts) / np.add.reduceat(mass, starts)
+        weights = np.empty(self.n_rows)
+        weights[order] = mass * density[block]
+        return weights
+
+    def concentration(self) -> float:
+        """Largest weight relative to mass of a row under a rising spectrum."""
+        lightest = np.min(self.mass, keepdims=True)
+        return float((self.spectrum.increments(np.ones(1), lightest) / lightest)[0])
+
+    def with_spectrum(self, spectrum: Spectrum) -> "Ranking":
+        """The same rows under another spectrum."""
+        return Ranking(spectrum, self.n_rows, self._sample_weight)
+
+
+def ascending(losses: Floats) -> Indices:
+    """Permutation that sorts the losses; ties keep the order of the rows."""
+    return np.argsort(losses, kind="stable")
+
+
+def check_losses(losses: ArrayLike) -> Floats:
+    """Losses as a finite, non-empty float array of one dimension."""
+    array = np.asarray(losses, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        rule, remedy = "a 1-d array of at least one loss", "pass one loss for each row"
+        raise ValueError(refused("lrisk", "losses", rule, array.shape, remedy))
+    if not np.all(np.isfinite(array)):
+        bad = array[~np.isfinite(array)][0]
+        raise ValueError(refused("lrisk", "losses", "finite", bad, "remove such rows"))
+    return array
+
+
+def check_row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    """Weights as finite, non-negative floats with a positive sum; None stays None."""
+    if sample_weight is None:
+        return None
+    array = np.asarray(sample_weight, dtype=np.float64)
+    name = "sample_weight"
+    if array.shape != (n_rows,):
+        rule, remedy = f"of shape ({n_rows},)", "pass one weight for each row"
+        raise ValueError(refused("lrisk", name, rule, array.shape, remedy))
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if np.any(wrong):
+        rule, remedy = "finite and ≥ 0", "drop such rows or give them weight 0"
+        raise ValueError(refused("lrisk", name, rule, array[wrong][0], remedy))
+    if not np.any(array > 0):
+        rule, remedy = "positive for some row", "not every weight may be zero"
+        raise ValueError(refused("lrisk", name, rule, 0.0, remedy))
+    if not np.isfinite(array.sum()):
+        remedy = "divide the weights by their maximum"
+        raise ValueError(refused("lrisk", name, "of finite sum", array.max(), remedy))
+    return array
+
+
+def risk(
+    losses: ArrayLike,
+    spectrum: str | Spectrum = "superquantile",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Spectral risk Σ σ_i ℓ_(i) of given losses (paper 1, equation 2).
+
+    Parameters
+    ----------
+    losses : array-like of shape (n,)
+    spectrum : str or Spectrum, default="superquantile"
+    sample_weight : array-like of shape (n,) or None
+        A weight k counts like k rows.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import lrisk
+    >>> lrisk.risk([1.0, 2.0, 3.0, 10.0], "superquantile:0.5")
+    6.5
+    """
+    losses = check_losses(losses)
+    weight = check_row_weights(sample_weight, losses.size)
+    if weight is not None:
+        losses, weight = losses[weight > 0], weight[weight > 0]
+    return Ranking(parse_spectrum(spectrum), losses.size, weight).risk(losses)
