@@ -1,0 +1,5 @@
+"""Spaces: what the model f is."""
+
+from .linear import LinearSpace
+
+__all__ = ["LinearSpace"]

@@ -1,0 +1,230 @@
+"""Linear functions f(x) = (x − m)·w + b over the rows of a dense or CSR matrix.
+
+θ is flat: the coefficients, then the intercept, if there is one; for k scores the same
+in k columns, θ = [W; b] of shape (d + 1, k), row by row. The offset m, a column mean,
+is subtracted wherever X is used and never from X itself: it keeps w as it is, moves
+only the intercept, and spares the Gram matrix the near-collinearity of an uncentred
+column with the column of ones.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from .._typing import AnyArray, Floats, Indices
+from .rows import CSRRows, DenseRows, row_access
+
+Matrix = AnyArray | sp.csr_array
+
+
+class LinearSpace:
+    """Linear functions of the rows of X.
+
+    Parameters
+    ----------
+    X : array or CSR array of shape (n, d), float32 or float64
+    intercept : bool
+    n_scores : int, default=1
+        Scores for each row; with more than one, scores have shape (n, k).
+    offset : array of shape (d,) or None
+        m above.
+    """
+
+    #: Rows of X converted to float64 at a time.
+    block_rows = 4096
+    #: Entries of X up to which `rotated` makes a dense copy.
+    most_rotated = 50_000_000
+
+    def __init__(
+        self,
+        X: Matrix,
+        *,
+        intercept: bool,
+        n_scores: int = 1,
+        offset: Floats | None = None,
+    ) -> None:
+        self.X: Any = X
+        self.intercept = intercept
+        self.n_scores = n_scores
+        self.offset = offset
+        self.n_rows, self.n_features = X.shape
+        self.n_columns = self.n_features + intercept
+        self.size = self.n_columns * n_scores
+        self._sparse = sp.issparse(X)
+        self._exact = not self._sparse and X.dtype == np.float64
+
+    @classmethod
+    def centred(
+        cls, X: Matrix, mass: Floats, *, intercept: bool, n_scores: int = 1
+    ) -> "LinearSpace":
+        """The space with the column means under `mass` as offset, if intercepted."""
+        plain = cls(X, intercept=intercept, n_scores=n_scores)
+        if not intercept:
+            return plain
+        means = plain._transposed_times(mass[:, None])[:, 0]
+        return cls(X, intercept=intercept, n_scores=n_scores, offset=means)
+
+    # -- θ ---------------------------------------------------------------------------
+
+    def split(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Coefficients (d, k) and intercepts (k,), zero if there are none."""
+        table = theta.reshape(self.n_columns, self.n_scores)
+        if self.intercept:
+            return table[:-1], table[-1]
+        return table, np.zeros(self.n_scores)
+
+    def uncentred(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Coefficients (d, k) and intercepts (k,) of the function without offset."""
+        coef, intercept = self.split(theta)
+        if self.offset is not None:
+            intercept = intercept - self.offset @ coef
+        return coef, intercept
+
+    def join(self, coef: Floats, intercept: Floats) -> Floats:
+        """The inverse of `uncentred`."""
+        if self.offset is not None:
+            intercept = intercept + self.offset @ coef
+        table = np.vstack([coef, intercept[None, :]]) if self.intercept else coef
+        return np.ascontiguousarray(table, dtype=np.float64).ravel()
+
+    def inner(self, a: Floats, b: Floats) -> float:
+        """⟨a, b⟩ of the coefficients; intercepts do not count."""
+        return float(np.vdot(self.split(a)[0], self.split(b)[0]))
+
+    def penalised(self, theta: Floats) -> Floats:
+        """θ with its intercepts set to zero: the gradient of ½⟨θ, θ⟩."""
+        result = theta.copy()
+        if self.intercept:
+            result[-self.n_scores :] = 0.0
+        return result
+
+    # -- functions of θ over the rows --------------------------------------------------
+
+    def scores(self, theta: Floats) -> Floats:
+        """f_θ(x_i), shape (n,) or (n, k)."""
+        coef, intercept = self.split(theta)
+        scores = self._times(coef)
+        shift = intercept if self.offset is None else intercept - self.offset @ coef
+        scores += shift
+        return scores[:, 0] if self.n_scores == 1 else scores
+
+    def pullback(self, theta: Floats, r: Floats) -> Floats:
+        """Σ_i r_i ∇f_θ(x_i), flat like θ; r has the shape of the scores."""
+        r = r.reshape(self.n_rows, self.n_scores)
+        gradient = self._transposed_times(r)
+        total = r.sum(axis=0)
+        if self.offset is not None:
+            gradient -= np.outer(self.offset, total)
+        if self.intercept:
+            gradient = np.vstack([gradient, total])
+        return np.asarray(gradient).ravel()
+
+    def gram(self, c: Floats) -> Floats:
+        """Σ_i ∇f(x_i) C_i ∇f(x_i)ᵀ, shape (size, size).
+
+        c holds non-negative scalars (n,) or positive semi-definite blocks (n, k, k).
+        """
+        if c.ndim == 1:
+            return self._scalar_gram(c)
+        m, k = self.n_columns, self.n_scores
+        result = np.zeros((m, k, m, k))
+        for rows, block in self.blocks():
+            for a in range(k):
+                for b in range(a + 1):
+                    result[:, a, :, b] += block.T @ (c[rows, a, b, None] * block)
+        for a in range(k):
+            for b in range(a):
+                result[:, b, :, a] = result[:, a, :, b].T
+        return result.reshape(self.size, self.size)
+
+    def gradient_rows(self, rows: Indices, r: Floats) -> Floats:
+        """r_i ∇f(x_i) for the given rows, shape (m, size)."""
+        block = self._block(rows)
+        if self.n_scores == 1:
+            block *= r[:, None]
+            return block
+        products = np.einsum("ij,ik->ijk", block, r)
+        return np.asarray(products).reshape(len(rows), self.size)
+
+    # -- views and capabilities --------------------------------------------------------
+
+    def at(self, X: Matrix) -> "LinearSpace":
+        """The same functions over other rows."""
+        return LinearSpace(
+            X, intercept=self.intercept, n_scores=self.n_scores, offset=self.offset
+        )
+
+    def rows(self) -> DenseRows | CSRRows:
+        """Row access for compiled loops (of X as it is, without the offset)."""
+        return row_access(self.X)
+
+    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """Slices of rows as dense float64 [x − m, 1], never all at once."""
+        for start in range(0, self.n_rows, self.block_rows):
+            rows = slice(start, min(start + self.block_rows, self.n_rows))
+            yield rows, self._block(rows)
+
+    def rotated(self) -> tuple["LinearSpace", Floats] | None:
+        """For n < d: the same functions in n coordinates, and the basis Q (d, n).
+
+        The penalty keeps w in the span of the rows, w = Qv with X − 1mᵀ = RᵀQᵀ and
+        ‖w‖ = ‖v‖, so nothing is lost. None when there is nothing to gain.
+        """
+        entries = self.n_rows * self.n_features
+        if self.n_rows >= self.n_features or entries > self.most_rotated:
+            return None
+        rows = self._block(slice(0, self.n_rows))[:, : self.n_features]
+        basis, triangle = scipy.linalg.qr(rows.T, mode="economic", check_finite=False)
+        small = LinearSpace(
+            np.ascontiguousarray(triangle.T),
+            intercept=self.intercept,
+            n_scores=self.n_scores,
+        )
+        return small, np.asarray(basis, dtype=np.float64)
+
+    # -- products with X ---------------------------------------------------------------
+
+    def _block(self, rows: Any) -> Floats:
+        """Rows of [X − m, 1] as a dense float64 array of their own."""
+        part = self.X[rows]
+        part = part.toarray() if self._sparse else part
+        block = np.empty((part.shape[0], self.n_columns))
+        if self.offset is None:
+            block[:, : self.n_features] = part
+        else:
+            np.subtract(part, self.offset, out=block[:, : self.n_features])
+        if self.intercept:
+            block[:, -1] = 1.0
+        return block
+
+    def _raw_blocks(self) -> Iterator[tuple[slice, Floats]]:
+        for start in range(0, self.n_rows, self.block_rows):
+            rows = slice(start, min(start + self.block_rows, self.n_rows))
+            yield rows, self.X[rows].astype(np.float64)
+
+    def _times(self, coef: Floats) -> Floats:
+        if self._exact or self._sparse:
+            return np.asarray(self.X @ coef, dtype=np.float64)
+        result = np.empty((self.n_rows, coef.shape[1]))
+        for rows, block in self._raw_blocks():
+            result[rows] = block @ coef
+        return result
+
+    def _transposed_times(self, r: Floats) -> Floats:
+        if self._exact or self._sparse:
+            return np.asarray(self.X.T @ r, dtype=np.float64)
+        result = np.zeros((self.n_features, r.shape[1]))
+        for rows, block in self._raw_blocks():
+            result += block.T @ r[rows]
+        return result
+
+    def _scalar_gram(self, c: Floats) -> Floats:
+        result = np.zeros((self.n_columns, self.n_columns))
+        root = np.sqrt(c)
+        for rows, block in self.blocks():
+            block *= root[rows, None]
+            result += block.T @ block
+        return result
