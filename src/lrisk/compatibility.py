@@ -1,0 +1,32 @@
+"""Which axes may meet, and the error when they may not."""
+
+from collections.abc import Iterable
+
+from ._params import refused
+from .spectra import Spectrum
+
+
+def check_spectrum(
+    owner: str, spectrum: Spectrum, allowed: Iterable[str], solver: str
+) -> None:
+    """Refuse a spectrum whose objective the solver cannot minimise."""
+    if spectrum.monotone in allowed:
+        return
+    rule = f"increasing (more weight on larger losses) for solver={solver!r}"
+    remedy = (
+        "this objective is not convex; use 'mean', 'superquantile:q', 'extremile:r', "
+        "'esrm:rho' or 'worst_case'"
+    )
+    raise ValueError(refused(owner, "spectrum", rule, spectrum, remedy))
+
+
+def check_capabilities(
+    owner: str, solver: str, requires: frozenset[str], space: object
+) -> None:
+    """Refuse a space that lacks what the solver needs; name what is missing."""
+    missing = sorted(name for name in requires if not hasattr(space, name))
+    if missing:
+        needed = ", ".join(sorted(requires))
+        rule = f"able to work on {type(space).__name__} (it needs {needed})"
+        remedy = f"missing there: {', '.join(missing)}; use solver='auto'"
+        raise ValueError(refused(owner, "solver", rule, solver, remedy))

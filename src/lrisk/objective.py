@@ -1,0 +1,134 @@
+"""THE objective, of which everything in lrisk is an instance.
+
+    F(θ) = Σ_i σ_i ℓ_(i)(θ) + (μ/2)‖θ‖²,      ℓ_i(θ) = loss(y_i, f_θ(x_i)),   μ = α/W
+
+For an increasing spectrum F(θ) = max_λ Φ(θ, λ) over the permutahedron, with
+
+    Φ(θ, λ) = Σ λ_i ℓ_i(θ) + (μ/2)‖θ‖²
+
+convex in θ and linear in λ; its derivatives are here, too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._typing import Floats
+from .losses import Loss
+from .ranking import Ranking
+from .spaces import LinearSpace
+
+
+class Point(NamedTuple):
+    """θ with what was computed there: scores (n,) or (n, k), losses (n,), (μ/2)‖θ‖²."""
+
+    theta: Floats
+    scores: Floats
+    losses: Floats
+    penalty: float
+
+
+class Objective:
+    """Spectral risk of a model's losses with a quadratic penalty.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        The spectrum over the rows' weights.
+    loss : Loss
+    space : LinearSpace
+    y : array of shape (n,)
+        Targets, as the loss wants them.
+    alpha : float ≥ 0
+        Penalty; with the mean spectrum it is the alpha of scikit-learn's ``Ridge``.
+    """
+
+    def __init__(
+        self, ranking: Ranking, loss: Loss, space: LinearSpace, y: Floats, alpha: float
+    ) -> None:
+        self.ranking = ranking
+        self.loss = loss
+        self.space = space
+        self.y = y
+        self.alpha = alpha
+        self.mu = alpha / ranking.total
+
+    def at(self, theta: Floats) -> Point:
+        """Evaluate the losses at θ."""
+        return self._point(theta, self.space.scores(theta))
+
+    def along(self, point: Point, step: Floats, dz: Floats, t: float) -> Point:
+        """Evaluate at θ + t·step, where step changes the scores by dz."""
+        return self._point(point.theta + t * step, point.scores + t * dz)
+
+    def _point(self, theta: Floats, scores: Floats) -> Point:
+        losses = self.loss.value(self.y, scores)
+        penalty = 0.5 * self.mu * self.space.inner(theta, theta)
+        return Point(theta, scores, losses, penalty)
+
+    def value(self, point: Point) -> float:
+        """F(θ)."""
+        return self.ranking.risk(point.losses) + point.penalty
+
+    def gradient(self, point: Point, weights: Floats) -> Floats:
+        """∂Φ/∂θ at λ; a subgradient of F where λ are the weights by rank."""
+        slopes = self.loss.derivative(self.y, point.scores)
+        return self.pullback(point, weights, slopes)
+
+    def pullback(self, point: Point, weights: Floats, a: Floats) -> Floats:
+        """Σ λ_i a_i ∇f(x_i) + μθ."""
+        scaled = weights * a if a.ndim == 1 else weights[:, None] * a
+        gradient = self.space.pullback(point.theta, scaled)
+        gradient += self.mu * self.space.penalised(point.theta)
+        return gradient
+
+    def hessian(self, point: Point, weights: Floats) -> Floats:
+        """∂²Φ/∂θ² at λ, shape (size, size), with the multinomial gauge pinned.
+
+        Adding a constant to all intercepts of a multinomial model changes nothing; a
+        term in that direction makes the matrix regular and leaves Newton's step as it
+        is.
+        """
+        curvature = self.loss.curvature(self.y, point.scores)
+        scale = weights if curvature.ndim == 1 else weights[:, None, None]
+        matrix = self.space.gram(scale * curvature)
+        free = self.space.n_scores if self.space.intercept else 0
+        diagonal = np.arange(self.space.size - free)
+        matrix[diagonal, diagonal] += self.mu
+        if self.loss.per_class and free:
+            corner = matrix[-free:, -free:]
+            corner += max(float(np.trace(corner)), 1e-300) / free**2
+        return matrix
+
+    def constant_risk(self) -> float:
+        """Risk of the model without features, by which a tiny objective is judged.
+
+        With an intercept its scores are those of the best constant for the mean
+        spectrum, otherwise zero.
+        """
+        n, k = self.space.n_rows, self.space.n_scores
+        scores = np.zeros((n, k)) if self.loss.per_class else np.zeros(n)
+        if self.space.intercept:
+            scores += self.mean_scores()
+        return self.ranking.risk(self.loss.value(self.y, scores))
+
+    def mean_scores(self) -> Floats:
+        """Score, or scores, of the constant that minimises the mean loss."""
+        mass = self.ranking.mass
+        if self.loss.per_class:
+            codes = self.y.astype(np.intp)
+            shares = np.bincount(codes, mass, minlength=self.space.n_scores)
+            return np.log(np.maximum(shares, 1e-300))
+        mean = float(mass @ self.y)
+        if self.loss.name == "logistic":
+            mean = min(max(mean, 1e-15), 1.0 - 1e-15)
+            return np.asarray(np.log(mean) - np.log1p(-mean))
+        return np.asarray(mean)
+
+    def with_space(self, space: LinearSpace) -> "Objective":
+        """The same objective over another space for the same rows."""
+        return Objective(self.ranking, self.loss, space, self.y, self.alpha)
+
+    def with_ranking(self, ranking: Ranking) -> "Objective":
+        """The same objective under another spectrum for the same rows."""
+        return Objective(ranking, self.loss, self.space, self.y, self.alpha)

@@ -1,0 +1,1 @@
+"""Compiled inner loops of the solvers; nothing here knows more than arrays."""

@@ -1,0 +1,22 @@
+"""Which solver ``"auto"`` means."""
+
+from ..objective import Objective
+from .lbfgs import LBFGS
+from .newton import Newton
+from .solution import Solver
+
+#: Parameters up to which a dense Hessian pays.
+MOST_PARAMETERS = 2500
+
+
+def automatic_solver(objective: Objective) -> type[Solver]:
+    """Newton where a Hessian fits, L-BFGS above.
+
+    For n < d Newton works in n dimensions, so the smaller of the two counts.
+    """
+    space = objective.space
+    columns = space.n_columns
+    if space.n_rows < space.n_features:
+        fits = space.n_rows * space.n_features <= space.most_rotated
+        columns = space.n_rows + space.intercept if fits else columns
+    return Newton if columns * space.n_scores <= MOST_PARAMETERS else LBFGS

@@ -1,0 +1,172 @@
+"""The augmented Lagrangian of a spectral risk: the outer loop of the certified solvers.
+
+A spectral risk is not smooth where losses tie, and at an optimum many do. For a centre
+c in the permutahedron and ν > 0,
+
+    φ(θ) = max_λ  λ·ℓ(θ) − (ν/2) Σ(λ_i − c_i)²/w_i  +  (μ/2)‖θ‖²
+
+is smooth in θ and touches F as c tends to the optimal weights. Minimising φ, moving c
+to the maximiser λ and shrinking ν is the proximal point method on the dual: it
+converges without ν going to zero, which rounding would not survive.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Floats
+from ..certificate import Bound, relative_gap
+from ..objective import Objective, Point
+from ..permutahedron import Projection, proximal_weights
+from .solution import Monitor, Record, Solution, Status
+
+#: Relative gaps below this are rounding; a smaller tolerance means "as far as it goes".
+ROUNDING = 20 * float(np.finfo(np.float64).eps)
+
+
+class Smoothed(NamedTuple):
+    """φ at a point, with the maximising λ and the blocks in which rows were pooled."""
+
+    value: float
+    projection: Projection
+
+
+class Lagrangian:
+    """φ for one objective, with the centre and ν as state.
+
+    Parameters
+    ----------
+    objective : Objective
+    losses : array of shape (n,)
+        Losses at the start; they set the scale of ν.
+    start : float, default=1e-2
+        ν₀ in units of W times the mean loss times the spectrum's concentration; with
+        less, a spectrum of few rows would see too few of them for a useful Hessian.
+    shrink : float, default=0.3
+        Factor of ν between outer iterations.
+    """
+
+    #: Lowest ν in units of W times the mean loss; below, rounding in λ costs more.
+    floor = 1e-8
+
+    def __init__(
+        self,
+        objective: Objective,
+        losses: Floats,
+        *,
+        start: float = 1e-2,
+        shrink: float = 0.3,
+    ) -> None:
+        self.objective = objective
+        ranking = objective.ranking
+        self.center = ranking.mass
+        scale = float(ranking.mass @ losses) or float(losses.max()) or 1.0
+        unit = ranking.total * scale
+        self.nu = start * unit * ranking.concentration()
+        self._lowest = self.floor * unit
+        self._shrink = shrink
+        self._flat = ranking.spectrum.monotone == "flat"
+
+    def at(self, point: Point) -> Smoothed:
+        """Evaluate φ and its maximiser λ."""
+        ranking = self.objective.ranking
+        if self._flat:
+            everything = np.arange(ranking.n_rows + 1)
+            projection = Projection(ranking.mass, everything[:-1], everything)
+            return Smoothed(
+                float(ranking.mass @ point.losses) + point.penalty, projection
+            )
+        projection = proximal_weights(ranking, point.losses, self.center, self.nu)
+        away = projection.weights - self.center
+        proximity = 0.5 * self.nu * float(np.sum(away**2 / ranking.row_weight))
+        value = float(projection.weights @ point.losses) - proximity + point.penalty
+        return Smoothed(value, projection)
+
+    def tighten(self, weights: Floats) -> None:
+        """Move the centre to λ and shrink ν."""
+        self.center = weights
+        self.nu = max(self._shrink * self.nu, self._lowest)
+
+    @property
+    def tight(self) -> bool:
+        """Whether ν is at its floor."""
+        return self.nu <= self._lowest
+
+
+class Progress:
+    """The best point and the best bound so far, and when to stop.
+
+    The two may come from different iterations: any λ bounds the minimum from below and
+    any θ from above.
+    """
+
+    def __init__(
+        self, objective: Objective, tol: float, monitor: Monitor | None
+    ) -> None:
+        self.objective = objective
+        self.tol = max(tol, ROUNDING)
+        self.primal = np.inf
+        self.dual = -np.inf
+        self.theta = np.zeros(objective.space.size)
+        self.weights = objective.ranking.mass
+        self.stationarity = np.inf
+        self.n_iter = 0
+        self.history: list[Record] = []
+        self._monitor = monitor
+        self._began = time.perf_counter()
+
+    def record(
+        self, point: Point, weights: Floats, bound: Bound, decrement: float, nu: float
+    ) -> None:
+        """Take note of one iteration."""
+        if bound.primal < self.primal:
+            self.primal, self.theta = bound.primal, point.theta
+        if bound.dual > self.dual:
+            self.dual, self.weights = bound.dual, weights
+        self.stationarity = min(self.stationarity, bound.excess + decrement)
+        if self.dual == -np.inf:
+            self.weights = weights
+        entry: Record = {
+            "iteration": self.n_iter,
+            "objective": bound.primal,
+            "gap": self.gap,
+            "nu": nu,
+            "seconds": time.perf_counter() - self._began,
+        }
+        self.history.append(entry)
+        if self._monitor is not None:
+            self._monitor(entry)
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between the best point and the best bound."""
+        difference = max(self.primal - self.dual, 0.0)
+        return relative_gap(self.objective, self.primal, difference)
+
+    @property
+    def certified(self) -> bool:
+        """Whether there is a finite lower bound at all."""
+        return self.dual > -np.inf
+
+    @property
+    def done(self) -> bool:
+        """Whether the gap, or without one the stationarity, is small enough."""
+        if self.certified:
+            return self.gap <= self.tol
+        scale = max(self.primal, np.finfo(np.float64).tiny)
+        return self.objective.mu == 0.0 and self.stationarity <= self.tol * scale
+
+    def solution(self, status: Status | None = None) -> Solution:
+        """What was found, as it stands."""
+        if status is None:
+            status = Status.CONVERGED if self.certified else Status.UNCERTIFIED
+        return Solution(
+            theta=self.theta,
+            objective=self.primal,
+            gap=self.gap,
+            weights=self.weights,
+            n_iter=max(self.n_iter, 1),
+            status=status,
+            history=self.history,
+        )

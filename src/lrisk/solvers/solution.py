@@ -1,0 +1,89 @@
+"""What a solver is, and what it gives back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._params import Parameters, check_count, check_real
+from .._typing import Floats
+from ..objective import Objective
+
+Record = dict[str, Any]
+Monitor = Callable[[Record], None]
+
+
+class Status(Enum):
+    """How a solve ended; the value is what the user reads."""
+
+    CONVERGED = "the duality gap reached the tolerance"
+    MAX_ITER = "the iteration limit was reached before the tolerance"
+    STALLED = "the gap stopped shrinking above the tolerance, at the limit of rounding"
+    UNCERTIFIED = "the solver stopped where no certificate of optimality exists"
+
+
+@dataclass
+class Solution:
+    """The best point found and the proof that came with it.
+
+    Attributes
+    ----------
+    theta : array of shape (size,)
+    objective : float
+        F(θ), penalty included.
+    gap : float
+        Relative duality gap (see `lrisk.certificate`); infinite without a certificate.
+    weights : array of shape (n,)
+        The λ of the certificate.
+    n_iter : int
+    status : Status
+    history : list of dict
+        One record for each iteration.
+    """
+
+    theta: Floats
+    objective: float
+    gap: float
+    weights: Floats
+    n_iter: int
+    status: Status
+    history: list[Record] = field(default_factory=list)
+
+
+class Solver(Parameters):
+    """Minimises an `Objective`.
+
+    Parameters
+    ----------
+    tol : float ≥ 0
+        Relative duality gap at which to stop.
+    max_iter : int
+        Limit on what the solver counts (its docstring says what).
+    """
+
+    name: ClassVar[str]
+    #: Spectra it can minimise under, by their `monotone`.
+    spectra: ClassVar[frozenset[str]] = frozenset({"flat", "up"})
+    #: Capabilities of the space it needs.
+    requires: ClassVar[frozenset[str]] = frozenset({"scores", "pullback"})
+
+    tol: float
+    max_iter: int
+
+    def validate(self) -> None:
+        """0 ≤ tol, 1 ≤ max_iter."""
+        check_real(self, "tol", self.tol, low=0, remedy="1e-6 is the usual choice")
+        check_count(self, "max_iter", self.max_iter)
+
+    def solve(
+        self,
+        objective: Objective,
+        start: Floats | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Minimise, from `start` or from nothing, telling `monitor` of iterations."""
+        raise NotImplementedError
