@@ -1,0 +1,23 @@
+"""Learning when the plain average of the losses is the wrong thing to minimise."""
+
+from . import datasets, losses, metrics, solvers, spectra
+from ._version import __version__
+from ._warnings import CollapsedFitWarning
+from .estimators import RiskClassifier, RiskRegressor, certify
+from .permutahedron import risk_weights
+from .ranking import risk
+
+__all__ = [
+    "CollapsedFitWarning",
+    "RiskClassifier",
+    "RiskRegressor",
+    "__version__",
+    "certify",
+    "datasets",
+    "losses",
+    "metrics",
+    "risk",
+    "risk_weights",
+    "solvers",
+    "spectra",
+]

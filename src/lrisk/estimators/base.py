@@ -1,0 +1,213 @@
+"""What the linear estimators share: validate, build the objective, solve, store."""
+
+import sys
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from .._params import check_real, refused
+from .._typing import Bools, Floats
+from .._validation import (
+    check_flag,
+    default_of,
+    unchanged_on_error,
+    validate_data,
+)
+from ..compatibility import check_capabilities, check_spectrum
+from ..losses import Loss
+from ..objective import Objective
+from ..ranking import Ranking, check_row_weights
+from ..solvers import SOLVERS, Solution, Solver, Status, automatic_solver
+from ..solvers.solution import Record
+from ..spaces import LinearSpace
+from ..spectra import Spectrum, parse_spectrum
+
+
+class RiskEstimator(BaseEstimator):
+    """Base of `RiskRegressor` and `RiskClassifier`."""
+
+    spectrum: str | Spectrum
+    loss: str
+    alpha: float
+    fit_intercept: bool
+    solver: str | Solver
+    tol: float
+    max_iter: int | None
+    warm_start: bool
+    verbose: int
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``spectrum__q`` and the like reach into the spectrum.
+
+        A spectrum given by name becomes an object for that, so that a grid search over
+        its parameter changes the fits.
+        """
+        nested = any(name.startswith("spectrum__") for name in params)
+        spectrum = params.get("spectrum", self.spectrum)
+        if nested and isinstance(spectrum, str):
+            params = {"spectrum": parse_spectrum(spectrum), **params}
+            params["spectrum"] = parse_spectrum(spectrum)
+        super().set_params(**params)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Minimise the spectral risk.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative; a weight k counts like k rows, exactly, and 0 like no row.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            X, y = self._check_data(X, y)
+            weight = check_row_weights(sample_weight, X.shape[0])
+            kept = np.ones(X.shape[0], dtype=bool) if weight is None else weight > 0
+            if not kept.all():
+                X, y = X[kept], y[kept]
+                weight = None if weight is None else weight[kept]
+            target = self._encode(y)
+            objective = self._objective(X, target, weight)
+            solver = self._solver(objective)
+            start = self._start(objective) if self.warm_start else None
+            monitor = _print_record if self.verbose else None
+            solution = solver.solve(objective, start, monitor=monitor)
+            collapsed = self._store(objective, solution, kept)
+            self.solver_ = solver.name
+        self._warn(solution, solver.tol, collapsed)
+        return self
+
+    # -- what the two estimators fill in -----------------------------------------------
+
+    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+    def _encode(self, y: Any) -> Floats:
+        """Targets as the loss wants them; sets `classes_` for a classifier."""
+        raise NotImplementedError
+
+    def _encode_again(self, y: Any) -> Floats:
+        """Targets as the loss wants them, by the classes of the last fit."""
+        return self._encode(y)
+
+    def _loss(self) -> tuple[Loss, int]:
+        """The loss, and how many scores a row has."""
+        raise NotImplementedError
+
+    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
+        """Set the fitted attributes; True if the fit ignores the features."""
+        self.objective_ = solution.objective
+        self.dual_gap_ = solution.gap
+        self.n_iter_ = solution.n_iter
+        self.history_ = solution.history
+        self.risk_weights_ = np.zeros(len(kept))
+        self.risk_weights_[kept] = solution.weights
+        return False
+
+    # -- building
+    # ------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        remedy = "0 means no penalty; 1.0 is Ridge's default"
+        check_real(self, "alpha", self.alpha, low=0, remedy=remedy)
+        for name in ("fit_intercept", "warm_start"):
+            check_flag(self, name, getattr(self, name))
+        parse_spectrum(self.spectrum)
+        if isinstance(self.solver, Solver):
+            for name in ("tol", "max_iter"):
+                if getattr(self, name) != default_of(self, name):
+                    rule = "left alone when solver is an object, which has its own"
+                    value, remedy = getattr(self, name), f"set it on {self.solver!r}"
+                    raise ValueError(refused(self, name, rule, value, remedy))
+        elif self.solver != "auto" and self.solver not in SOLVERS:
+            known = ", ".join(repr(name) for name in ("auto", *SOLVERS))
+            rule = f"one of {known} or a solver object"
+            raise ValueError(refused(self, "solver", rule, self.solver, "choose one"))
+
+    def _check_matrix(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            **options,
+        )
+        return (as_csr(X) if sp.issparse(X) else X), y
+
+    def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Floats]:
+        """Data for a fitted estimator, targets as the loss wants them."""
+        X, y = self._check_data(X, y, reset=False)
+        return X, self._encode_again(y)
+
+    def _objective(self, X: Any, target: Floats, weight: Floats | None) -> Objective:
+        loss, n_scores = self._loss()
+        ranking = Ranking(parse_spectrum(self.spectrum), X.shape[0], weight)
+        space = LinearSpace.centred(
+            X, ranking.mass, intercept=self.fit_intercept, n_scores=n_scores
+        )
+        return Objective(ranking, loss, space, target, float(self.alpha))
+
+    def _solver(self, objective: Objective) -> Solver:
+        solver: Any = self.solver
+        if not isinstance(solver, Solver):
+            kind: Any = automatic_solver(objective)
+            kind = kind if solver == "auto" else SOLVERS[solver]
+            options = {} if self.max_iter is None else {"max_iter": self.max_iter}
+            solver = kind(tol=self.tol, **options)
+        solver.validate()
+        name, owner = solver.name, type(self).__name__
+        spectrum = objective.ranking.spectrum
+        check_spectrum(owner, spectrum, solver.spectra, name)
+        check_capabilities(owner, name, solver.requires, objective.space)
+        return solver  # type: ignore[no-any-return]
+
+    def _theta(self, space: LinearSpace) -> Floats:
+        """The fitted coefficients as θ of a space."""
+        coef = np.atleast_2d(self.coef_).T
+        return space.join(coef, np.atleast_1d(self.intercept_).astype(np.float64))
+
+    def _start(self, objective: Objective) -> Floats | None:
+        space = objective.space
+        shape = (space.n_scores, space.n_features)
+        if np.atleast_2d(getattr(self, "coef_", np.empty(0))).shape != shape:
+            return None
+        return self._theta(space)
+
+    def _warn(self, solution: Solution, tol: float, collapsed: bool) -> None:
+        if solution.status in (Status.MAX_ITER, Status.STALLED):
+            reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
+            advice = "raise max_iter, loosen tol, or raise alpha"
+            warnings.warn(
+                f"{type(self).__name__}: {solution.status.value} ({reached}); the best "
+                f"fit found is kept. To go further {advice}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def as_csr(X: Any) -> Any:
+    """Any sparse matrix as a CSR array, whose slices keep two dimensions."""
+    return sp.csr_array(X)
+
+
+def _print_record(record: Record) -> None:
+    sys.stdout.write(
+        f"iteration {record['iteration']:>4}  objective {record['objective']:.10g}  "
+        f"gap {record['gap']:.1e}  {record['seconds']:.2f} s\n"
+    )

@@ -1,0 +1,77 @@
+"""`lrisk.certify`: a proof of how good a model is on given data."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._params import refused
+from ..certificate import Certificate, bound, relative_gap
+from ..compatibility import check_spectrum
+from ..permutahedron import project
+from ..ranking import check_row_weights
+from ..solvers import Newton, automatic_solver
+from ..solvers.lbfgs import newton_step
+from .base import RiskEstimator
+
+
+def certify(
+    estimator: RiskEstimator, X: Any, y: Any, sample_weight: Any = None
+) -> Certificate:
+    """Bound from below what any coefficients could reach, and compare the fitted ones.
+
+    Everything is recomputed from the coefficients and the data. The lower bound comes
+    from `risk_weights_` when they belong to these rows, and otherwise, or when that
+    bound is loose, from solving the problem anew: a lower bound holds however it was
+    found.
+
+    Parameters
+    ----------
+    estimator : RiskRegressor or RiskClassifier
+        Fitted, with an increasing spectrum.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,) or None
+
+    Returns
+    -------
+    Certificate
+        ``primal``, ``dual``, ``gap`` and ``relative_gap``.
+
+    Examples
+    --------
+    >>> import lrisk
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = lrisk.RiskRegressor("superquantile:0.9", tol=1e-9).fit(X, y)
+    >>> lrisk.certify(model, X, y).relative_gap <= 1e-9
+    True
+    """
+    if not isinstance(estimator, RiskEstimator):
+        rule, remedy = "a RiskRegressor or RiskClassifier", "pass the fitted estimator"
+        raise TypeError(refused("certify", "estimator", rule, estimator, remedy))
+    check_is_fitted(estimator)
+    X, y = estimator._check_data_again(X, y)
+    weight = check_row_weights(sample_weight, X.shape[0])
+    known = estimator.risk_weights_
+    if weight is not None:
+        kept = weight > 0
+        X, y, weight = X[kept], y[kept], weight[kept]
+        known = known[kept] if known.shape == kept.shape else known
+    objective = estimator._objective(X, y, weight)
+    spectrum = objective.ranking.spectrum
+    check_spectrum("certify", spectrum, Newton.spectra, "newton")
+    point = objective.at(estimator._theta(objective.space))
+    primal, dual = objective.value(point), -np.inf
+    if known.shape == (X.shape[0],) and known.sum() > 0:
+        candidate = project(objective.ranking, known / known.sum())
+        gradient = objective.gradient(point, candidate)
+        step = newton_step(objective, point, candidate, gradient, 500)
+        dual = bound(objective, point, candidate, step).dual
+    if relative_gap(objective, primal, primal - dual) > 1e-9:
+        solver: Any = automatic_solver(objective)
+        solution = solver(tol=1e-10).solve(objective, point.theta)
+        scale = max(solution.objective, 1e-12 * objective.constant_risk())
+        dual = max(dual, solution.objective - solution.gap * scale)
+    gap = max(primal - dual, 0.0)
+    return Certificate(primal, dual, gap, relative_gap(objective, primal, gap))

@@ -1,0 +1,360 @@
+"""Linear models under a spectral risk, solved to a certified optimum."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from .._params import check_choice, refused
+from .._typing import AnyArray, Bools, Floats
+from .._validation import validate_data
+from .._warnings import CollapsedFitWarning
+from ..losses import Logistic, Loss, Multinomial, Squared
+from ..losses.multinomial import softmax
+from ..objective import Objective
+from ..solvers import Newton, Solution, Solver
+from ..spaces import LinearSpace
+from ..spectra import Spectrum
+from .base import RiskEstimator
+
+
+class RiskRegressor(RegressorMixin, RiskEstimator):
+    r"""Linear regression that minimises a spectral risk of its losses.
+
+    Minimises over w and b
+
+    .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|w\|^2,
+              \qquad \ell_i = \tfrac12 (y_i - x_i \cdot w - b)^2
+
+    with :math:`\ell_{(1)} \le \dots \le \ell_{(n)}` the sorted losses, σ the weights of
+    the spectrum and W the sum of the sample weights (paper 1, equation 5).
+
+    Parameters
+    ----------
+    spectrum : str or Spectrum, default="superquantile"
+        How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
+        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``.
+    loss : {"squared"}, default="squared"
+        What one row costs.
+    alpha : float ≥ 0, default=1.0
+        Penalty. With ``spectrum="mean"`` the fit is that of ``Ridge(alpha=alpha)``; the
+        papers' μ is alpha/n. The intercept is never penalised.
+    fit_intercept : bool, default=True
+    solver : {"auto", "newton", "lbfgs"} or Solver, default="auto"
+        A solver object brings its own ``tol`` and ``max_iter``.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations (Newton steps, or L-BFGS iterations); None
+        means the solver's own default.
+    warm_start : bool, default=False
+        Start from the last fit's coefficients.
+    random_state : int, RandomState instance or None, default=None
+        For solvers that draw rows at random; the certified ones do not.
+    verbose : int, default=0
+        Print a line for each iteration if positive.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    objective_ : float
+        The minimum reached, penalty included.
+    dual_gap_ : float
+        Proven bound on how far `objective_` is above the best possible value, relative
+        to it; infinite where no proof exists (``alpha=0`` with collinear features).
+    risk_weights_ : array of shape (n_samples,)
+        λ, the weight of each training row at the optimum: the fit is that of a ridge
+        regression with these weights.
+    n_iter_ : int
+    solver_ : str
+        The solver that ran.
+    history_ : list of dict
+        Objective, gap and time after each iteration.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    RiskClassifier : The same for classes.
+    lrisk.certify : Recompute the certificate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lrisk import RiskRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RiskRegressor("superquantile:0.9", alpha=0.1).fit(X, y)
+    >>> bool(model.dual_gap_ <= 1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        spectrum: str | Spectrum = "superquantile",
+        *,
+        loss: str = "squared",
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str | Solver = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.spectrum = spectrum
+        self.loss = loss
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict(self, X: Any) -> Floats:
+        """Predict targets; shape (n_samples,)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        return np.asarray(safe_sparse_dot(X, self.coef_) + self.intercept_)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self, "loss", self.loss, ("squared",))
+
+    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
+        X, y = self._check_matrix(X, y, y_numeric=True, reset=reset)
+        return X, y.astype(np.float64)
+
+    def _encode(self, y: Any) -> Floats:
+        return np.asarray(y, dtype=np.float64)
+
+    def _loss(self) -> tuple[Loss, int]:
+        return Squared(), 1
+
+    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
+        coef, intercept = objective.space.uncentred(solution.theta)
+        self.coef_ = np.ascontiguousarray(coef[:, 0])
+        self.intercept_ = float(intercept[0])
+        return super()._store(objective, solution, kept)
+
+
+class RiskClassifier(ClassifierMixin, RiskEstimator):
+    r"""Linear classification that minimises a spectral risk of its losses.
+
+    Minimises over w and b
+
+    .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|w\|^2
+
+    where :math:`\ell_i` is the logistic loss of row i for two classes and the
+    multinomial one for more (paper 1, equation 5).
+
+    Parameters
+    ----------
+    spectrum : str or Spectrum, default="superquantile"
+        How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
+        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``.
+    loss : {"logistic"}, default="logistic"
+        What one row costs.
+    alpha : float ≥ 0, default=1.0
+        Penalty. With ``spectrum="mean"`` the fit is that of
+        ``LogisticRegression(C=1/alpha)``; the papers' μ is alpha/n. Intercepts are
+        never penalised.
+    fit_intercept : bool, default=True
+    solver : {"auto", "newton", "lbfgs"} or Solver, default="auto"
+        A solver object brings its own ``tol`` and ``max_iter``.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations (Newton steps, or L-BFGS iterations); None
+        means the solver's own default.
+    warm_start : bool, default=False
+        Start from the last fit's coefficients.
+    random_state : int, RandomState instance or None, default=None
+        For solvers that draw rows at random; the certified ones do not.
+    verbose : int, default=0
+        Print a line for each iteration if positive.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : array of shape (1,) or (n_classes,)
+    objective_ : float
+        The minimum reached, penalty included.
+    dual_gap_ : float
+        Proven bound on how far `objective_` is above the best possible value, relative
+        to it; infinite where no proof exists (``alpha=0``).
+    risk_weights_ : array of shape (n_samples,)
+        λ, the weight of each training row at the optimum: the fit is that of a logistic
+        regression with these weights.
+    n_iter_ : int
+    solver_ : str
+        The solver that ran.
+    history_ : list of dict
+        Objective, gap and time after each iteration.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    RiskRegressor : The same for numbers.
+
+    Notes
+    -----
+    Under a strong spectrum and overlapping classes the best fit is often the constant
+    one: no use of the features lowers the largest losses. Such a fit warns with
+    `lrisk.CollapsedFitWarning`. Probabilities of tail-risk fits are not calibrated:
+    they answer to the worst rows, not to frequencies.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lrisk import RiskClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RiskClassifier("extremile:2").fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+
+    def __init__(
+        self,
+        spectrum: str | Spectrum = "superquantile",
+        *,
+        loss: str = "logistic",
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str | Solver = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.spectrum = spectrum
+        self.loss = loss
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        scores = np.asarray(safe_sparse_dot(X, self.coef_.T) + self.intercept_)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> AnyArray:
+        """Predict classes; shape (n_samples,)."""
+        scores = self.decision_function(X)
+        best = (
+            (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        )
+        return np.asarray(self.classes_[best])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities in the order of `classes_`; shape (n_samples, n_classes)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return softmax(scores)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the probabilities; shape (n_samples, n_classes)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self, "loss", self.loss, ("logistic",))
+
+    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
+        X, y = self._check_matrix(X, y, reset=reset)
+        check_classification_targets(y)
+        return X, y
+
+    def _encode(self, y: Any) -> Floats:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            rule = "of at least two classes among rows of positive weight"
+            remedy = "add rows of another class"
+            seen = f"one class, {self.classes_[0]!r}"
+            raise ValueError(refused(self, "y", rule, seen, remedy))
+        return codes.astype(np.float64)
+
+    def _encode_again(self, y: Any) -> Floats:
+        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        unseen = np.flatnonzero(self.classes_[codes] != y)
+        if unseen.size:
+            rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
+            raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
+        return np.asarray(codes, dtype=np.float64)
+
+    def _loss(self) -> tuple[Loss, int]:
+        n_classes = len(self.classes_)
+        return (Logistic(), 1) if n_classes == 2 else (Multinomial(), n_classes)
+
+    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
+        constant = _collapse(objective, solution)
+        coef, intercept = objective.space.uncentred(solution.theta)
+        if constant is not None:
+            coef, intercept = np.zeros_like(coef), constant
+        if objective.loss.per_class and objective.space.intercept:
+            intercept = (
+                intercept - intercept.mean()
+            )  # a constant for all changes nothing
+        self.coef_ = np.ascontiguousarray(coef.T)
+        self.intercept_ = np.array(intercept, dtype=np.float64)
+        super()._store(objective, solution, kept)
+        return constant is not None
+
+    def _warn(self, solution: Solution, tol: float, collapsed: bool) -> None:
+        super()._warn(solution, tol, collapsed)
+        if collapsed:
+            warnings.warn(
+                f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of "
+                "the features lowers the risk, so the best fit is constant. Use a "
+                "milder spectrum, such as 'superquantile:0.3' or 'extremile:1.5'.",
+                CollapsedFitWarning,
+                stacklevel=3,
+            )
+
+
+def _collapse(objective: Objective, solution: Solution) -> Floats | None:
+    """Intercepts of the constant fit if it is as good as the solution, else None.
+
+    Under the mean spectrum a constant fit is ordinary (features without information).
+    """
+    if objective.ranking.spectrum.monotone == "flat":
+        return None
+    scores = objective.space.scores(solution.theta)
+    if np.max(np.ptp(scores, axis=0)) > 0.1:
+        return None
+    n_rows, n_scores = objective.space.n_rows, objective.space.n_scores
+    intercept = objective.space.intercept
+    bare = LinearSpace(np.empty((n_rows, 0)), intercept=intercept, n_scores=n_scores)
+    constant = objective.with_space(bare)
+    if not intercept:
+        theta, value = np.zeros(n_scores), constant.value(constant.at(np.zeros(0)))
+    else:
+        fit = Newton(tol=1e-10).solve(constant)
+        theta, value = fit.theta, fit.objective
+    tolerance = max(solution.gap, 1e-9)
+    if value > solution.objective * (1.0 + tolerance):
+        return None
+    solution.objective = min(solution.objective, value)
+    return theta
