@@ -48,7 +48,7 @@ every_family = pytest.mark.parametrize("name", FAMILIES)
 
 
 def exact_cumulative(spectrum, u):
-    """S(u) in rational arithmetic, or with sixty digits; parameters as the floats are."""
+    """S(u) in rational arithmetic or sixty digits; parameters as the floats are."""
     match spectrum:
         case Mean():
             return u
