@@ -103,8 +103,11 @@ def check_real(
     remedy: str,
 ) -> None:
     """Raise unless `value` is a finite real number in the given interval."""
-    rule = f"a number in {'(' if low_open else '['}{low:g}, {high:g}"
-    rule += ")" if high_open else "]"
+    if high == math.inf:
+        rule = f"a finite number {'>' if low_open else '≥'} {low:g}"
+    else:
+        rule = f"a number in {'(' if low_open else '['}{low:g}, {high:g}"
+        rule += ")" if high_open else "]"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(refused(owner, name, rule, value, remedy))
     number = float(value)

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.utils.validation import validate_data
 
@@ -32,5 +33,5 @@ def default_of(estimator: Any, name: str) -> Any:
 
 def check_flag(owner: object, name: str, value: object) -> None:
     """Raise unless `value` is a bool."""
-    if not isinstance(value, bool):
+    if not isinstance(value, bool | np.bool_):
         raise TypeError(refused(owner, name, "True or False", value, "pass a bool"))

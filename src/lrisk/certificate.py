@@ -131,8 +131,8 @@ def _unpenalised_slack(
 
 
 def relative_gap(objective: Objective, primal: float, gap: float) -> float:
-    """Relative gap: gap/max(primal, 1e-12·P₀), with 0 for no gap at all."""
-    if gap == 0.0:
+    """Relative gap, gap/max(primal, 1e-12·P₀); 0 where only rounding is left."""
+    if gap == 0.0 or primal <= objective.loss.resolution(objective.y):
         return 0.0
     if not np.isfinite(gap):
         return np.inf

@@ -40,15 +40,21 @@ def row_losses(
     """
     check_choice("lrisk", "loss", loss, LOSSES)
     if loss != "log":
-        residual = np.asarray(y_true, np.float64) - np.asarray(y_pred, np.float64)
+        y, z = np.asarray(y_true, np.float64), np.asarray(y_pred, np.float64)
+        if y.ndim != 1 or y.shape != z.shape:
+            rule, remedy = f"of shape {y.shape}, one for each row", "check both arrays"
+            raise ValueError(refused("lrisk", "y_pred", rule, z.shape, remedy))
+        residual = y - z
         return 0.5 * residual**2 if loss == "squared" else np.abs(residual)
     y, p = np.asarray(y_true), np.asarray(y_pred, np.float64)
-    classes = np.unique(y if labels is None else np.asarray(labels))
-    if p.ndim != 2 or p.shape[1] != len(classes):
-        rule = f"of shape (n, {len(classes)}), a column for each class"
+    classes = np.unique(y) if labels is None else np.asarray(labels)
+    if p.shape != (len(y), len(classes)):
+        rule = f"of shape ({len(y)}, {len(classes)}), a column for each class"
         remedy = "pass predict_proba's output, and labels=estimator.classes_"
         raise ValueError(refused("lrisk", "y_pred", rule, p.shape, remedy))
-    codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+    order = np.argsort(classes)
+    places = np.searchsorted(classes, y, sorter=order).clip(max=len(classes) - 1)
+    codes = order[places]
     if np.any(classes[codes] != y):
         seen = y[classes[codes] != y][0]
         remedy = "pass every class in labels"
@@ -71,8 +77,8 @@ def risk_score(
     Examples
     --------
     >>> from lrisk.metrics import risk_score
-    >>> risk_score([0.0, 0.0], [1.0, 3.0], spectrum="superquantile:0.5",
-    loss="absolute") 3.0
+    >>> risk_score([0.0, 0.0], [1.0, 3.0], spectrum="cvar:0.5", loss="absolute")
+    3.0
     """
     losses = check_losses(row_losses(y_true, y_pred, loss, labels=labels))
     weight = check_row_weights(sample_weight, losses.size)
@@ -94,8 +100,12 @@ class RiskScorer(BaseScorer):
     ) -> float:
         options = {**self._kwargs, **kwargs}
         if options["loss"] == "log":
-            options["labels"] = estimator.classes_
             predicted = estimator.predict_proba(X)
+            # A class that the training fold lacked has probability zero.
+            unseen = np.setdiff1d(y_true, estimator.classes_)
+            options["labels"] = np.concatenate([estimator.classes_, unseen])
+            nothing = np.zeros((len(predicted), len(unseen)))
+            predicted = np.hstack([predicted, nothing])
         else:
             predicted = estimator.predict(X)
         return -risk_score(y_true, predicted, **options)

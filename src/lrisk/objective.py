@@ -41,16 +41,26 @@ class Objective:
         Targets, as the loss wants them.
     alpha : float ≥ 0
         Penalty; with the mean spectrum it is the alpha of scikit-learn's ``Ridge``.
+    shift : float, default=0
+        What was subtracted from the targets to bring them near zero; intercepts are
+        to be raised by it.
     """
 
     def __init__(
-        self, ranking: Ranking, loss: Loss, space: LinearSpace, y: Floats, alpha: float
+        self,
+        ranking: Ranking,
+        loss: Loss,
+        space: LinearSpace,
+        y: Floats,
+        alpha: float,
+        shift: float = 0.0,
     ) -> None:
         self.ranking = ranking
         self.loss = loss
         self.space = space
         self.y = y
         self.alpha = alpha
+        self.shift = shift
         self.mu = alpha / ranking.total
 
     def at(self, theta: Floats) -> Point:
@@ -127,8 +137,8 @@ class Objective:
 
     def with_space(self, space: LinearSpace) -> "Objective":
         """The same objective over another space for the same rows."""
-        return Objective(self.ranking, self.loss, space, self.y, self.alpha)
+        return Objective(self.ranking, self.loss, space, self.y, self.alpha, self.shift)
 
     def with_ranking(self, ranking: Ranking) -> "Objective":
         """The same objective under another spectrum for the same rows."""
-        return Objective(ranking, self.loss, self.space, self.y, self.alpha)
+        return Objective(ranking, self.loss, self.space, self.y, self.alpha, self.shift)

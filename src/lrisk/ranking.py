@@ -66,8 +66,10 @@ class Ranking:
         if self._common is not None:
             return self._equal_sigma
         mass = self.mass[order]
-        cumulative = np.minimum(np.cumsum(mass), 1.0)
-        cumulative[-1] = 1.0  # the sum misses it by rounding, and WorstCase all weight
+        # Rounding makes the sum miss one, or reach it early; only the last row
+        # completes the mass, and WorstCase gives all weight to the row that does.
+        cumulative = np.minimum(np.cumsum(mass), np.nextafter(1.0, 0.0))
+        cumulative[-1] = 1.0
         sigma = self.spectrum.increments(cumulative, mass)
         return np.asarray(sigma / sigma.sum())
 
@@ -98,9 +100,9 @@ class Ranking:
         return weights
 
     def concentration(self) -> float:
-        """Largest weight relative to mass of a row under a rising spectrum."""
-        lightest = np.min(self.mass, keepdims=True)
-        return float((self.spectrum.increments(np.ones(1), lightest) / lightest)[0])
+        """Weight relative to mass of the worst thousandth under a rising spectrum."""
+        top = np.full(1, 1e-3)
+        return float((self.spectrum.increments(np.ones(1), top) / top)[0])
 
     def with_spectrum(self, spectrum: Spectrum) -> "Ranking":
         """The same rows under another spectrum."""

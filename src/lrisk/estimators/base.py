@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from .._params import check_real, refused
+from .._params import check_count, check_real, refused
+from .._threads import blas_threads_for
 from .._typing import Bools, Floats
 from .._validation import (
     check_flag,
@@ -20,6 +21,7 @@ from .._validation import (
 from ..compatibility import check_capabilities, check_spectrum
 from ..losses import Loss
 from ..objective import Objective
+from ..permutahedron import project
 from ..ranking import Ranking, check_row_weights
 from ..solvers import SOLVERS, Solution, Solver, Status, automatic_solver
 from ..solvers.solution import Record
@@ -51,7 +53,8 @@ class RiskEstimator(BaseEstimator):
         if nested and isinstance(spectrum, str):
             params = {"spectrum": parse_spectrum(spectrum), **params}
             params["spectrum"] = parse_spectrum(spectrum)
-        super().set_params(**params)
+        with unchanged_on_error(self):
+            super().set_params(**params)
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -79,10 +82,16 @@ class RiskEstimator(BaseEstimator):
             target = self._encode(y)
             objective = self._objective(X, target, weight)
             solver = self._solver(objective)
-            start = self._start(objective) if self.warm_start else None
+            start, before = self._start(objective, kept)
             monitor = _print_record if self.verbose else None
-            solution = solver.solve(objective, start, monitor=monitor)
-            collapsed = self._store(objective, solution, kept)
+            with blas_threads_for(objective.space.n_rows * objective.space.size):
+                solution = solver.solve(
+                    objective, start, weights=before, monitor=monitor
+                )
+                if not np.isfinite(solution.objective):
+                    rule, remedy = "small enough for its squares", "rescale the data"
+                    raise ValueError(refused(self, "X or y", rule, "overflow", remedy))
+                collapsed = self._store(objective, solution, kept)
             self.solver_ = solver.name
         self._warn(solution, solver.tol, collapsed)
         return self
@@ -120,8 +129,14 @@ class RiskEstimator(BaseEstimator):
     def _check_parameters(self) -> None:
         remedy = "0 means no penalty; 1.0 is Ridge's default"
         check_real(self, "alpha", self.alpha, low=0, remedy=remedy)
+        check_real(self, "tol", self.tol, low=0, remedy="1e-6 is the usual choice")
+        if self.max_iter is not None:
+            check_count(self, "max_iter", self.max_iter)
         for name in ("fit_intercept", "warm_start"):
             check_flag(self, name, getattr(self, name))
+        if not isinstance(self.verbose, int | np.integer):
+            rule, remedy = "a whole number", "0 means silent"
+            raise TypeError(refused(self, "verbose", rule, self.verbose, remedy))
         parse_spectrum(self.spectrum)
         if isinstance(self.solver, Solver):
             for name in ("tol", "max_iter"):
@@ -129,7 +144,7 @@ class RiskEstimator(BaseEstimator):
                     rule = "left alone when solver is an object, which has its own"
                     value, remedy = getattr(self, name), f"set it on {self.solver!r}"
                     raise ValueError(refused(self, name, rule, value, remedy))
-        elif self.solver != "auto" and self.solver not in SOLVERS:
+        elif self.solver not in ("auto", *SOLVERS):
             known = ", ".join(repr(name) for name in ("auto", *SOLVERS))
             rule = f"one of {known} or a solver object"
             raise ValueError(refused(self, "solver", rule, self.solver, "choose one"))
@@ -156,7 +171,9 @@ class RiskEstimator(BaseEstimator):
         space = LinearSpace.centred(
             X, ranking.mass, intercept=self.fit_intercept, n_scores=n_scores
         )
-        return Objective(ranking, loss, space, target, float(self.alpha))
+        shift = self._shift(target, ranking.mass)
+        alpha = float(self.alpha)
+        return Objective(ranking, loss, space, target - shift, alpha, shift)
 
     def _solver(self, objective: Objective) -> Solver:
         solver: Any = self.solver
@@ -172,17 +189,30 @@ class RiskEstimator(BaseEstimator):
         check_capabilities(owner, name, solver.requires, objective.space)
         return solver  # type: ignore[no-any-return]
 
-    def _theta(self, space: LinearSpace) -> Floats:
-        """The fitted coefficients as θ of a space."""
-        coef = np.atleast_2d(self.coef_).T
-        return space.join(coef, np.atleast_1d(self.intercept_).astype(np.float64))
+    def _shift(self, target: Floats, mass: Floats) -> float:
+        """A constant to take from the targets, which the intercept gives back."""
+        return 0.0
 
-    def _start(self, objective: Objective) -> Floats | None:
+    def _theta(self, objective: Objective) -> Floats:
+        """The fitted coefficients as θ of an objective."""
+        coef = np.atleast_2d(self.coef_).T
+        intercept = np.atleast_1d(self.intercept_) - objective.shift
+        return objective.space.join(coef, intercept)
+
+    def _start(
+        self, objective: Objective, kept: Bools
+    ) -> tuple[Floats | None, Floats | None]:
+        """θ and λ of the last fit, where they fit and are wanted."""
         space = objective.space
         shape = (space.n_scores, space.n_features)
-        if np.atleast_2d(getattr(self, "coef_", np.empty(0))).shape != shape:
-            return None
-        return self._theta(space)
+        last = np.atleast_2d(getattr(self, "coef_", np.empty(0)))
+        if not self.warm_start or last.shape != shape:
+            return None, None
+        weights = self.risk_weights_
+        if weights.shape != kept.shape or weights[kept].sum() <= 0:
+            return self._theta(objective), None
+        weights = weights[kept] / weights[kept].sum()
+        return self._theta(objective), project(objective.ranking, weights)
 
     def _warn(self, solution: Solution, tol: float, collapsed: bool) -> None:
         if solution.status in (Status.MAX_ITER, Status.STALLED):

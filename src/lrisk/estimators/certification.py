@@ -11,7 +11,7 @@ from ..compatibility import check_spectrum
 from ..permutahedron import project
 from ..ranking import check_row_weights
 from ..solvers import Newton, automatic_solver
-from ..solvers.lbfgs import newton_step
+from ..solvers.lbfgs import column_scale, newton_step
 from .base import RiskEstimator
 
 
@@ -61,17 +61,17 @@ def certify(
     objective = estimator._objective(X, y, weight)
     spectrum = objective.ranking.spectrum
     check_spectrum("certify", spectrum, Newton.spectra, "newton")
-    point = objective.at(estimator._theta(objective.space))
+    point = objective.at(estimator._theta(objective))
     primal, dual = objective.value(point), -np.inf
     if known.shape == (X.shape[0],) and known.sum() > 0:
         candidate = project(objective.ranking, known / known.sum())
         gradient = objective.gradient(point, candidate)
-        step = newton_step(objective, point, candidate, gradient, 500)
+        scale = column_scale(objective)
+        step = newton_step(objective, point, candidate, gradient, scale, 500)
         dual = bound(objective, point, candidate, step).dual
     if relative_gap(objective, primal, primal - dual) > 1e-9:
         solver: Any = automatic_solver(objective)
         solution = solver(tol=1e-10).solve(objective, point.theta)
-        scale = max(solution.objective, 1e-12 * objective.constant_risk())
-        dual = max(dual, solution.objective - solution.gap * scale)
+        dual = max(dual, solution.dual)
     gap = max(primal - dual, 0.0)
     return Certificate(primal, dual, gap, relative_gap(objective, primal, gap))

@@ -14,10 +14,11 @@ from .._params import check_choice, refused
 from .._typing import AnyArray, Bools, Floats
 from .._validation import validate_data
 from .._warnings import CollapsedFitWarning
+from ..certificate import relative_gap
 from ..losses import Logistic, Loss, Multinomial, Squared
 from ..losses.multinomial import softmax
 from ..objective import Objective
-from ..solvers import Newton, Solution, Solver
+from ..solvers import Newton, Solution, Solver, automatic_solver
 from ..spaces import LinearSpace
 from ..spectra import Spectrum
 from .base import RiskEstimator
@@ -139,10 +140,13 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     def _loss(self) -> tuple[Loss, int]:
         return Squared(), 1
 
+    def _shift(self, target: Floats, mass: Floats) -> float:
+        return float(mass @ target) if self.fit_intercept else 0.0
+
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
         coef, intercept = objective.space.uncentred(solution.theta)
         self.coef_ = np.ascontiguousarray(coef[:, 0])
-        self.intercept_ = float(intercept[0])
+        self.intercept_ = float(intercept[0] + objective.shift)
         return super()._store(objective, solution, kept)
 
 
@@ -309,7 +313,7 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         return (Logistic(), 1) if n_classes == 2 else (Multinomial(), n_classes)
 
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
-        constant = _collapse(objective, solution)
+        constant = self._collapse(objective, solution)
         coef, intercept = objective.space.uncentred(solution.theta)
         if constant is not None:
             coef, intercept = np.zeros_like(coef), constant
@@ -322,6 +326,41 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         super()._store(objective, solution, kept)
         return constant is not None
 
+    def _collapse(self, objective: Objective, solution: Solution) -> Floats | None:
+        """Intercepts of the constant fit if that is proven to be the best, else None.
+
+        A fit that looks constant is first solved to a tight gap, whatever `tol`, since
+        a loose one proves nothing. Under the mean spectrum a constant fit is ordinary.
+        """
+        flat = objective.ranking.spectrum.monotone == "flat"
+        scores = objective.space.scores(solution.theta)
+        if flat or not solution.gap < 0.1 or np.max(np.ptp(scores, axis=0)) > 0.1:
+            return None
+        space = objective.space
+        bare = objective.with_space(
+            LinearSpace(
+                np.empty((space.n_rows, 0)),
+                intercept=space.intercept,
+                n_scores=space.n_scores,
+            )
+        )
+        intercepts = np.zeros(space.n_scores)
+        if space.intercept:
+            intercepts = Newton(tol=1e-11).solve(bare).theta
+        value = bare.value(bare.at(intercepts if space.intercept else np.zeros(0)))
+        solver: Any = automatic_solver(objective)
+        tight = solver(tol=1e-8)
+        if solution.gap > tight.tol and value <= solution.objective * (1.0 + 1e-6):
+            better = tight.solve(objective, solution.theta, weights=solution.weights)
+            solution.dual = max(solution.dual, better.dual)
+            if better.objective < solution.objective:
+                solution.theta, solution.objective = better.theta, better.objective
+        if value > max(solution.dual, 0.0) * (1.0 + 1e-7):
+            return None
+        solution.objective = value
+        solution.gap = relative_gap(objective, value, max(value - solution.dual, 0.0))
+        return intercepts
+
     def _warn(self, solution: Solution, tol: float, collapsed: bool) -> None:
         super()._warn(solution, tol, collapsed)
         if collapsed:
@@ -332,29 +371,3 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
                 CollapsedFitWarning,
                 stacklevel=3,
             )
-
-
-def _collapse(objective: Objective, solution: Solution) -> Floats | None:
-    """Intercepts of the constant fit if it is as good as the solution, else None.
-
-    Under the mean spectrum a constant fit is ordinary (features without information).
-    """
-    if objective.ranking.spectrum.monotone == "flat":
-        return None
-    scores = objective.space.scores(solution.theta)
-    if np.max(np.ptp(scores, axis=0)) > 0.1:
-        return None
-    n_rows, n_scores = objective.space.n_rows, objective.space.n_scores
-    intercept = objective.space.intercept
-    bare = LinearSpace(np.empty((n_rows, 0)), intercept=intercept, n_scores=n_scores)
-    constant = objective.with_space(bare)
-    if not intercept:
-        theta, value = np.zeros(n_scores), constant.value(constant.at(np.zeros(0)))
-    else:
-        fit = Newton(tol=1e-10).solve(constant)
-        theta, value = fit.theta, fit.objective
-    tolerance = max(solution.gap, 1e-9)
-    if value > solution.objective * (1.0 + tolerance):
-        return None
-    solution.objective = min(solution.objective, value)
-    return theta

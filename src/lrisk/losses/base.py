@@ -68,6 +68,10 @@ class Loss(Parameters):
             blocks[:, :, k] = self.curvature_times(y, z, unit)
         return blocks
 
+    def resolution(self, y: Floats) -> float:
+        """A loss that is nothing but rounding in scores of the size of y."""
+        return 0.0
+
     def compiled(self) -> NamedTuple:
         """The loss for compiled loops: its type selects the scalar forms."""
         raise NotImplementedError

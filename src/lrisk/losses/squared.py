@@ -44,6 +44,11 @@ class Squared(Loss):
         """½(z − y − a)², without the cancellation of the general form."""
         return 0.5 * (z - y - a) ** 2
 
+    def resolution(self, y: Floats) -> float:
+        """½(8ε max|y|)²."""
+        unit = 8.0 * np.finfo(np.float64).eps * float(np.max(np.abs(y)))
+        return 0.5 * unit**2
+
     def compiled(self) -> NamedTuple:
         """Type for compiled loops."""
         return CompiledSquared(self.smoothness)

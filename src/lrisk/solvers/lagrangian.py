@@ -39,15 +39,12 @@ class Lagrangian:
     ----------
     objective : Objective
     losses : array of shape (n,)
-        Losses at the start; they set the scale of ν.
-    start : float, default=1e-2
-        ν₀ in units of W times the mean loss times the spectrum's concentration; with
-        less, a spectrum of few rows would see too few of them for a useful Hessian.
-    shrink : float, default=0.3
-        Factor of ν between outer iterations.
+        Losses at the start; with P₀ they set the scale of ν.
+    center : array of shape (n,) or None
+        First centre, in the permutahedron; the masses by default.
     """
 
-    #: Lowest ν in units of W times the mean loss; below, rounding in λ costs more.
+    #: Lowest ν in units of n·min(w) times the loss; below, rounding in λ costs more.
     floor = 1e-8
 
     def __init__(
@@ -55,17 +52,21 @@ class Lagrangian:
         objective: Objective,
         losses: Floats,
         *,
-        start: float = 1e-2,
-        shrink: float = 0.3,
+        center: Floats | None = None,
     ) -> None:
         self.objective = objective
         ranking = objective.ranking
-        self.center = ranking.mass
-        scale = float(ranking.mass @ losses) or float(losses.max()) or 1.0
+        self.center = ranking.mass if center is None else center
+        # Near interpolation the first losses are tiny; P₀ is what they may become.
+        scale = max(float(ranking.mass @ losses), objective.constant_risk()) or 1.0
         unit = ranking.total * scale
-        self.nu = start * unit * ranking.concentration()
-        self._lowest = self.floor * unit
-        self._shrink = shrink
+        # A spectrum of few rows needs a larger ν, or it sees too few for a useful
+        # Hessian; a good centre a smaller one.
+        begin = 1e-2 * ranking.concentration() if center is None else 1e-5
+        self.nu = begin * unit
+        lightest = float(ranking.row_weight.min()) * ranking.n_rows
+        self._unit = self.floor * min(lightest, ranking.total)
+        self._lowest = self._unit * scale
         self._flat = ranking.spectrum.monotone == "flat"
 
     def at(self, point: Point) -> Smoothed:
@@ -83,10 +84,24 @@ class Lagrangian:
         value = float(projection.weights @ point.losses) - proximity + point.penalty
         return Smoothed(value, projection)
 
-    def tighten(self, weights: Floats) -> None:
-        """Move the centre to λ and shrink ν."""
+    def tighten(self, weights: Floats, level: float, steps: int) -> None:
+        """Move the centre to λ and shrink ν, faster where φ was easy to minimise.
+
+        Parameters
+        ----------
+        weights : array of shape (n,)
+        level : float
+            The objective, to whose size the lowest ν is tied.
+        steps : int
+            What the last minimisation of φ took.
+        """
         self.center = weights
-        self.nu = max(self._shrink * self.nu, self._lowest)
+        self._lowest = min(self._lowest, self._unit * level)
+        self.nu = max((0.1 if steps <= 2 else 0.3) * self.nu, self._lowest)
+
+    def soften(self) -> None:
+        """Raise ν, where φ proved too hard to minimise."""
+        self.nu *= 10.0
 
     @property
     def tight(self) -> bool:
@@ -131,6 +146,7 @@ class Progress:
             "iteration": self.n_iter,
             "objective": bound.primal,
             "gap": self.gap,
+            "stationarity": bound.excess + decrement,
             "nu": nu,
             "seconds": time.perf_counter() - self._began,
         }
@@ -165,6 +181,7 @@ class Progress:
             theta=self.theta,
             objective=self.primal,
             gap=self.gap,
+            dual=self.dual,
             weights=self.weights,
             n_iter=max(self.n_iter, 1),
             status=status,

@@ -45,6 +45,7 @@ class LBFGS(Solver):
         objective: Objective,
         start: Floats | None = None,
         *,
+        weights: Floats | None = None,
         rng: np.random.Generator | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
@@ -52,34 +53,37 @@ class LBFGS(Solver):
         theta = np.zeros(objective.space.size) if start is None else start
         progress = Progress(objective, self.tol, monitor)
         point = objective.at(theta)
-        lagrangian = Lagrangian(objective, point.losses)
+        lagrangian = Lagrangian(objective, point.losses, center=weights)
+        scale = column_scale(objective)
         unmoved = 0
         while progress.n_iter < self.max_iter:
             before = progress.gap
-            point, proof = self._descend(lagrangian, point, progress)
+            point, proof = self._descend(lagrangian, point, scale, progress)
             if progress.done:
                 return progress.solution()
             unmoved = unmoved + 1 if progress.gap > 0.99 * before else 0
             if unmoved >= 40:
                 return progress.solution(Status.STALLED)
             if proof.slack <= 0.1 * proof.excess:
-                lagrangian.tighten(lagrangian.at(point).projection.weights)
+                weights = lagrangian.at(point).projection.weights
+                lagrangian.tighten(weights, progress.primal, self.rounds)
         return progress.solution(Status.MAX_ITER)
 
     def _descend(
-        self, lagrangian: Lagrangian, point: Point, progress: Progress
+        self, lagrangian: Lagrangian, point: Point, scale: Floats, progress: Progress
     ) -> tuple[Point, Bound]:
-        """Some iterations on φ, then a look at the gap."""
+        """Some iterations on φ in scaled coordinates, then a look at the gap."""
         objective = lagrangian.objective
 
-        def value_and_gradient(theta: Floats) -> tuple[float, Floats]:
-            at = objective.at(theta)
+        def value_and_gradient(scaled: Floats) -> tuple[float, Floats]:
+            at = objective.at(scaled / scale)
             smoothed = lagrangian.at(at)
-            return smoothed.value, objective.gradient(at, smoothed.projection.weights)
+            gradient = objective.gradient(at, smoothed.projection.weights)
+            return smoothed.value, gradient / scale
 
         result = scipy.optimize.minimize(
             value_and_gradient,
-            point.theta,
+            scale * point.theta,
             jac=True,
             method="L-BFGS-B",
             options={
@@ -90,10 +94,10 @@ class LBFGS(Solver):
             },
         )
         progress.n_iter += max(int(result.nit), 1)
-        point = objective.at(result.x)
+        point = objective.at(result.x / scale)
         weights = lagrangian.at(point).projection.weights
         gradient = objective.gradient(point, weights)
-        step = newton_step(objective, point, weights, gradient, self.cg_steps)
+        step = newton_step(objective, point, weights, gradient, scale, self.cg_steps)
         proof = bound(objective, point, weights, step)
         decrement = 0.5 * abs(float(gradient @ step))
         progress.record(point, weights, proof, decrement, lagrangian.nu)
@@ -105,6 +109,7 @@ def newton_step(
     point: Point,
     weights: Floats,
     gradient: Floats,
+    scale: Floats,
     iterations: int,
 ) -> Floats:
     """Approximate −(∂²Φ)⁻¹∂Φ by conjugate gradients, without forming a matrix."""
@@ -118,9 +123,18 @@ def newton_step(
 
     size = space.size
     operator = scipy.sparse.linalg.LinearOperator(
-        (size, size), matvec=product, dtype=np.float64
+        (size, size), matvec=lambda v: product(v / scale) / scale, dtype=np.float64
     )
     step, _ = scipy.sparse.linalg.cg(
-        operator, -gradient, rtol=1e-10, maxiter=iterations
+        operator, -gradient / scale, rtol=1e-10, maxiter=iterations
     )
-    return np.asarray(step)
+    return np.asarray(step / scale)
+
+
+def column_scale(objective: Objective) -> Floats:
+    """√(L·Σp x² + μ) for each parameter: what makes their units alike."""
+    space = objective.space
+    squares = space.diagonal(objective.ranking.mass)
+    scale = np.sqrt(objective.loss.smoothness * squares + objective.mu)
+    scale[scale == 0.0] = 1.0
+    return np.repeat(scale, space.n_scores)

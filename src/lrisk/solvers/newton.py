@@ -32,7 +32,7 @@ class Newton(Solver):
     ----------
     tol : float, default=1e-6
         Relative duality gap at which to stop.
-    max_iter : int, default=300
+    max_iter : int, default=1000
         Limit on Newton steps.
 
     Notes
@@ -45,7 +45,7 @@ class Newton(Solver):
     name = "newton"
     requires = frozenset({"scores", "pullback", "gram", "gradient_rows"})
 
-    def __init__(self, tol: float = 1e-6, max_iter: int = 300) -> None:
+    def __init__(self, tol: float = 1e-6, max_iter: int = 1000) -> None:
         self.tol = tol
         self.max_iter = max_iter
         self.validate()
@@ -55,25 +55,30 @@ class Newton(Solver):
         objective: Objective,
         start: Floats | None = None,
         *,
+        weights: Floats | None = None,
         rng: np.random.Generator | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
         """Minimise from `start`, or from the fit of the mean loss."""
         rotated = objective.space.rotated()
         if rotated is None:
-            return self._solve(objective, start, monitor)
+            return self._solve(objective, start, weights, monitor)
         space, basis = rotated
         if start is not None:
             coef, intercept = objective.space.split(start)
             start = space.join(basis.T @ coef, intercept)
-        solution = self._solve(objective.with_space(space), start, monitor)
+        solution = self._solve(objective.with_space(space), start, weights, monitor)
         coef, intercept = space.split(solution.theta)
         table = [basis @ coef, intercept[None]] if space.intercept else [basis @ coef]
         solution.theta = np.vstack(table).ravel()
         return solution
 
     def _solve(
-        self, objective: Objective, start: Floats | None, monitor: Monitor | None
+        self,
+        objective: Objective,
+        start: Floats | None,
+        weights: Floats | None,
+        monitor: Monitor | None,
     ) -> Solution:
         progress = Progress(objective, self.tol, monitor)
         flat = objective.ranking.spectrum.monotone == "flat"
@@ -82,17 +87,22 @@ class Newton(Solver):
             if not flat:
                 start = self._mean_fit(objective, start)
         point = objective.at(start)
-        lagrangian = Lagrangian(objective, point.losses)
+        lagrangian = Lagrangian(objective, point.losses, center=weights)
         unmoved = 0
         while progress.n_iter < self.max_iter:
-            before = progress.gap
-            point, smoothed = self._descend(lagrangian, point, progress)
+            before, counted = progress.gap, progress.n_iter
+            point, smoothed, finished = self._descend(lagrangian, point, progress)
             if progress.done:
                 return progress.solution()
             unmoved = unmoved + 1 if progress.gap > 0.9 * before else 0
-            if unmoved >= (8 if lagrangian.tight or flat else 25):
+            if unmoved >= 8 and (lagrangian.tight or flat):
                 return progress.solution(Status.STALLED)
-            lagrangian.tighten(smoothed.projection.weights)
+            if finished:
+                steps = progress.n_iter - counted
+                weights = smoothed.projection.weights
+                lagrangian.tighten(weights, progress.primal, steps)
+            else:
+                lagrangian.soften()
         return progress.solution(Status.MAX_ITER)
 
     def _mean_fit(self, objective: Objective, start: Floats) -> Floats:
@@ -106,8 +116,12 @@ class Newton(Solver):
 
     def _descend(
         self, lagrangian: Lagrangian, point: Point, progress: Progress
-    ) -> tuple[Point, Smoothed]:
-        """Minimise φ until its error is small beside the smoothing's."""
+    ) -> tuple[Point, Smoothed, bool]:
+        """Minimise φ until its error is small beside the smoothing's.
+
+        False in the last place means that too many steps were needed: φ is too far
+        from smooth.
+        """
         objective = lagrangian.objective
         smoothed = lagrangian.at(point)
         for _ in range(40):
@@ -124,7 +138,7 @@ class Newton(Solver):
             )
             small = error <= 0.1 * proof.excess
             if progress.done or small or progress.n_iter >= self.max_iter:
-                break
+                return point, smoothed, True
             if add_scatter(
                 hessian, objective, point, smoothed.projection, lagrangian.nu
             ):
@@ -132,9 +146,9 @@ class Newton(Solver):
             slope = float(gradient @ step)
             moved = _search(lagrangian, point, smoothed.value, step, slope)
             if moved is None:
-                break
+                return point, smoothed, True
             point, smoothed = moved
-        return point, smoothed
+        return point, smoothed, False
 
 
 def _search(
@@ -198,10 +212,13 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
     step is then less good, and every bound made from it holds all the same.
     """
     diagonal = np.diagonal(matrix).copy()
-    diagonal[diagonal <= 0.0] = 1.0
+    empty = diagonal <= 0.0  # a parameter without effect stays where it is
+    diagonal[empty] = 1.0
     root = 1.0 / np.sqrt(diagonal)
     scaled = matrix * root[:, None]
     scaled *= root
+    scaled[empty, empty] = 1.0
+    right = np.where(empty, 0.0, right)
     ridge = 0.0
     for _ in range(12):
         try:

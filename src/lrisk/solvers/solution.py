@@ -35,6 +35,8 @@ class Solution:
         F(θ), penalty included.
     gap : float
         Relative duality gap (see `lrisk.certificate`); infinite without a certificate.
+    dual : float
+        The proven lower bound on F; −∞ without a certificate.
     weights : array of shape (n,)
         The λ of the certificate.
     n_iter : int
@@ -46,6 +48,7 @@ class Solution:
     theta: Floats
     objective: float
     gap: float
+    dual: float
     weights: Floats
     n_iter: int
     status: Status
@@ -82,8 +85,22 @@ class Solver(Parameters):
         objective: Objective,
         start: Floats | None = None,
         *,
+        weights: Floats | None = None,
         rng: np.random.Generator | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Minimise, from `start` or from nothing, telling `monitor` of iterations."""
+        """Minimise.
+
+        Parameters
+        ----------
+        objective : Objective
+        start : array of shape (size,) or None
+            θ to begin from.
+        weights : array of shape (n,) or None
+            λ of a solution near by, in the permutahedron.
+        rng : Generator or None
+            For solvers that draw rows at random.
+        monitor : callable or None
+            Told of each iteration.
+        """
         raise NotImplementedError

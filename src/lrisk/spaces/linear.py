@@ -65,6 +65,7 @@ class LinearSpace:
         if not intercept:
             return plain
         means = plain._transposed_times(mass[:, None])[:, 0]
+        plain._settle_constants(means)
         return cls(X, intercept=intercept, n_scores=n_scores, offset=means)
 
     # -- θ ---------------------------------------------------------------------------
@@ -168,22 +169,50 @@ class LinearSpace:
             yield rows, self._block(rows)
 
     def rotated(self) -> tuple["LinearSpace", Floats] | None:
-        """For n < d: the same functions in n coordinates, and the basis Q (d, n).
+        """For n < d: the same functions in r ≤ n coordinates, and the basis Q (d, r).
 
         The penalty keeps w in the span of the rows, w = Qv with X − 1mᵀ = RᵀQᵀ and
-        ‖w‖ = ‖v‖, so nothing is lost. None when there is nothing to gain.
+        ‖w‖ = ‖v‖, so nothing is lost. Directions that are nothing but rounding (centred
+        rows have rank n − 1) are left out. None when there is nothing to gain.
         """
         entries = self.n_rows * self.n_features
         if self.n_rows >= self.n_features or entries > self.most_rotated:
             return None
         rows = self._block(slice(0, self.n_rows))[:, : self.n_features]
-        basis, triangle = scipy.linalg.qr(rows.T, mode="economic", check_finite=False)
+        basis, triangle, order = scipy.linalg.qr(
+            rows.T, mode="economic", pivoting=True, check_finite=False
+        )
+        sizes = np.abs(np.diagonal(triangle))
+        rounding = self.n_features * np.finfo(np.float64).eps * sizes.max(initial=0.0)
+        rank = int(np.sum(sizes > rounding))
+        basis = basis[:, :rank]
+        coordinates = np.empty((self.n_rows, rank))
+        coordinates[order] = triangle[:rank].T
         small = LinearSpace(
-            np.ascontiguousarray(triangle.T),
+            coordinates,
             intercept=self.intercept,
             n_scores=self.n_scores,
         )
         return small, np.asarray(basis, dtype=np.float64)
+
+    def _settle_constants(self, means: Floats) -> None:
+        """Make the means of constant columns exact, so that they centre to zero.
+
+        Left to rounding, such a column would be a tiny copy of the intercept's.
+        """
+        first = self.X[[0]].toarray()[0] if self._sparse else self.X[0]
+        near = np.flatnonzero(np.abs(first - means) <= 1e-8 * np.abs(means))
+        for j in near:
+            column = self.X[:, [j]].toarray() if self._sparse else self.X[:, j]
+            if np.all(column == first[j]):
+                means[j] = first[j]
+
+    def diagonal(self, c: Floats) -> Floats:
+        """Σ_i c_i (x_i − m)² for each column, the intercept's Σc last."""
+        result = np.zeros(self.n_columns)
+        for rows, block in self.blocks():
+            result += c[rows] @ block**2
+        return result
 
     # -- products with X ---------------------------------------------------------------
 

@@ -63,13 +63,14 @@ class CustomSpectrum(Spectrum):
                 remedy = "pass one weight per slice, lowest losses first"
                 raise ValueError(refused(self, "weights", rule, self._weights, remedy))
             return
+        if not callable(self._cumulative):
+            remedy = "pass a function of an array"
+            message = refused(self, "cumulative", "callable", self._cumulative, remedy)
+            raise TypeError(message)
         grid = self.cumulative(np.linspace(0.0, 1.0, self._GRID + 1))
-        ends = abs(grid[0]) < 1e-12 and abs(grid[-1] - 1.0) < 1e-12
-        if (
-            grid.shape != (self._GRID + 1,)
-            or not ends
-            or not np.all(np.diff(grid) >= 0)
-        ):
+        shaped = grid.shape == (self._GRID + 1,)
+        ends = shaped and abs(grid[0]) < 1e-12 and abs(grid[-1] - 1.0) < 1e-12
+        if not ends or not np.all(np.diff(grid) >= 0):
             rule = "a vectorised, non-decreasing S with S(0)=0 and S(1)=1"
             remedy = "check it on np.linspace(0, 1)"
             raise ValueError(
@@ -87,7 +88,7 @@ class CustomSpectrum(Spectrum):
     def monotone(self) -> Monotone:
         """Read off the weights (of a fine grid where S is a function)."""
         steps = np.diff(self._slices())
-        slack = 0.0 if self._weights is not None else 1e-12
+        slack = 0.0 if self._weights is not None else 2e-15
         up, down = bool(np.all(steps >= -slack)), bool(np.all(steps <= slack))
         if up and down:
             return "flat"

@@ -43,7 +43,8 @@ def parse_spectrum(spectrum: "str | Spectrum") -> Spectrum:
         raise TypeError(
             refused("lrisk", "spectrum", rule, spectrum, "pass one of those")
         )
-    name, *values = spectrum.strip().lower().replace("-", "_").split(":")
+    name, *values = spectrum.strip().lower().split(":")
+    name = name.replace("-", "_")
     known = [*FAMILIES, *ALIASES]
     if (name := ALIASES.get(name, name)) not in FAMILIES:
         close = difflib.get_close_matches(name, known, n=1)

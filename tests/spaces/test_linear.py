@@ -1,0 +1,142 @@
+"""Linear space: dense = CSR = blocked, adjointness, offsets, rotation."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lrisk._jit import jit
+from lrisk.spaces import LinearSpace
+from lrisk.spaces.rows import row_access, row_axpy, row_dot
+
+N, D = 37, 5
+
+
+def matrix(kind):
+    X = np.random.default_rng(0).normal(size=(N, D)) + 3.0
+    X[np.random.default_rng(1).random((N, D)) < 0.4] = 0.0
+    match kind:
+        case "dense":
+            return X
+        case "fortran":
+            return np.asfortranarray(X)
+        case "float32":
+            return X.astype(np.float32)
+        case "csr":
+            return sp.csr_array(X)
+        case "csr32":
+            return sp.csr_array(X.astype(np.float32))
+
+
+KINDS = ["dense", "fortran", "float32", "csr", "csr32"]
+shapes = pytest.mark.parametrize(
+    ("intercept", "n_scores"), [(True, 1), (False, 1), (True, 3), (False, 3)]
+)
+
+
+def explicit(kind, space):
+    """[X − m, 1] written out."""
+    X = matrix(kind)
+    X = X.toarray() if sp.issparse(X) else np.asarray(X)
+    X = X.astype(np.float64)
+    X = X if space.offset is None else X - space.offset
+    return np.column_stack([X, np.ones(N)]) if space.intercept else X
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("block_rows", [7, 4096])
+@shapes
+def test_operations_are_those_of_the_matrix(kind, block_rows, intercept, n_scores):
+    mass = np.full(N, 1 / N)
+    space = LinearSpace.centred(
+        matrix(kind), mass, intercept=intercept, n_scores=n_scores
+    )
+    space.block_rows = block_rows
+    full = explicit(kind, space)
+    rng = np.random.default_rng(2)
+    theta = rng.normal(size=space.size)
+    table = theta.reshape(-1, n_scores)
+    expected = full @ table
+    expected = expected[:, 0] if n_scores == 1 else expected
+    np.testing.assert_allclose(space.scores(theta), expected, rtol=1e-11, atol=1e-11)
+    r = rng.normal(size=expected.shape)
+    pulled = (full.T @ r.reshape(N, n_scores)).ravel()
+    np.testing.assert_allclose(space.pullback(theta, r), pulled, rtol=1e-11, atol=1e-11)
+    assert np.vdot(space.scores(theta), r) == pytest.approx(theta @ pulled)
+    rows = np.array([3, 1, 30])
+    jacobian = np.einsum("ij,ik->ijk", full[rows], r.reshape(N, n_scores)[rows])
+    np.testing.assert_allclose(
+        space.gradient_rows(rows, r[rows]), jacobian.reshape(3, -1), atol=1e-11
+    )
+    if n_scores == 1:
+        c = rng.random(N)
+        gram = full.T @ (c[:, None] * full)
+    else:
+        root = rng.normal(size=(N, n_scores, n_scores))
+        c = np.einsum("iab,icb->iac", root, root)
+        gram = np.einsum("ij,iab,ik->jakb", full, c, full)
+        gram = gram.reshape(space.size, space.size)
+    np.testing.assert_allclose(space.gram(c), gram, rtol=1e-10, atol=1e-10)
+
+
+@shapes
+def test_intercepts_are_not_penalised_and_offsets_undone(intercept, n_scores):
+    X = matrix("dense")
+    space = LinearSpace.centred(
+        X, np.full(N, 1 / N), intercept=intercept, n_scores=n_scores
+    )
+    theta = np.random.default_rng(3).normal(size=space.size)
+    coef, offset_free = space.uncentred(theta)
+    np.testing.assert_allclose(
+        (X @ coef + offset_free).ravel(), space.scores(theta).ravel(), atol=1e-12
+    )
+    np.testing.assert_allclose(space.join(coef, offset_free), theta, atol=1e-12)
+    assert space.inner(theta, theta) == pytest.approx(np.sum(coef**2))
+    assert space.penalised(theta) @ theta == pytest.approx(np.sum(coef**2))
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_rotation_keeps_functions_and_norms(kind):
+    X = np.random.default_rng(0).normal(size=(6, 20))
+    X = sp.csr_array(X) if kind == "csr" else X
+    space = LinearSpace.centred(X, np.full(6, 1 / 6), intercept=True, n_scores=2)
+    small, basis = space.rotated()
+    theta = np.random.default_rng(1).normal(size=small.size)
+    coef, intercept = small.split(theta)
+    lifted = np.vstack([basis @ coef, intercept]).ravel()
+    np.testing.assert_allclose(space.scores(lifted), small.scores(theta), atol=1e-12)
+    assert space.inner(lifted, lifted) == pytest.approx(small.inner(theta, theta))
+    assert small.at(small.X).rotated() is None or small.n_rows < small.n_features
+
+
+def test_rotation_has_a_limit():
+    space = LinearSpace(np.zeros((2, 5)), intercept=False)
+    space.most_rotated = 9
+    assert space.rotated() is None
+
+
+@jit
+def _walk(rows, w, out):
+    for i in range(out.shape[0]):
+        out[i] = row_dot(rows, i, w)
+        row_axpy(rows, i, 0.1, w)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_loop_serves_dense_and_csr(kind):
+    X = matrix(kind)
+    dense = X.toarray() if sp.issparse(X) else np.asarray(X)
+    dense = dense.astype(np.float64)
+    w, expected_w = np.ones(D), np.ones(D)
+    out, expected = np.empty(N), np.empty(N)
+    _walk(row_access(X), w, out)
+    for i in range(N):
+        expected[i] = dense[i] @ expected_w
+        expected_w += 0.1 * dense[i]
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+    np.testing.assert_allclose(w, expected_w, rtol=1e-12)
+
+
+def test_row_access_takes_read_only_data():
+    X = matrix("dense")
+    X.flags.writeable = False
+    assert row_access(X).X.flags.writeable

@@ -1,0 +1,269 @@
+"""The duality gap is a proof: checked against bounds that share nothing with it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+)
+
+import lrisk
+from lrisk.certificate import bound
+from lrisk.losses import LOSSES, Squared
+from lrisk.objective import Objective
+from lrisk.permutahedron import project
+from lrisk.ranking import Ranking
+from lrisk.solvers import LBFGS, Newton
+from lrisk.solvers.newton import solve_positive
+from lrisk.spaces import LinearSpace
+from lrisk.spectra import parse_spectrum
+
+SPECTRA = ["superquantile:0.5", "extremile:2", "esrm:1"]
+
+
+def majorised(weights, p, spectrum):
+    """λ ∈ P: every set of rows has at least its share, worst sets first."""
+    order = np.argsort(weights / p, kind="stable")
+    least = spectrum.cumulative(np.minimum(np.cumsum(p[order]), 1.0))
+    return np.all(np.cumsum(weights[order]) >= least - 1e-12) and (
+        abs(weights.sum() - 1.0) <= 1e-12
+    )
+
+
+def weighted_logistic_minimum(X, codes, weights, mu, intercept, start):
+    """Lower bound on min_θ Σλℓ + (μ/2)‖w‖², by plain L-BFGS and strong convexity.
+
+    Solved over (w, b), then b alone to high accuracy, so that the gradient in b
+    vanishes; what is left of the gradient in w costs ‖g‖²/(2μ).
+    """
+    k = int(codes.max()) + 1
+    onehot = np.eye(k)[codes]
+    rows = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    penalised = np.ones((rows.shape[1], k))
+    if intercept:
+        penalised[-1] = 0.0
+
+    def value_and_gradient(flat):
+        table = flat.reshape(rows.shape[1], k)
+        z = rows @ table
+        top = z.max(axis=1, keepdims=True)
+        log_sum = top[:, 0] + np.log(np.exp(z - top).sum(axis=1))
+        losses = log_sum - z[np.arange(len(z)), codes]
+        p = np.exp(z - log_sum[:, None])
+        gradient = rows.T @ (weights[:, None] * (p - onehot))
+        gradient += mu * penalised * table
+        value = weights @ losses + 0.5 * mu * np.sum((penalised * table) ** 2)
+        return value, gradient.ravel()
+
+    options = {"maxiter": 3000, "maxfun": 6000, "maxcor": 30, "ftol": 0, "gtol": 1e-9}
+    flat = minimize(
+        value_and_gradient, start.ravel(), jac=True, method="L-BFGS-B", options=options
+    ).x
+    for _ in range(5 if intercept else 0):  # Newton for b alone
+        z = rows @ flat.reshape(rows.shape[1], k)
+        p = np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True))
+        hessian = np.diag(weights @ p) - p.T @ (weights[:, None] * p) + 1.0 / k
+        flat[-k:] -= np.linalg.solve(hessian, weights @ (p - onehot))
+    value, gradient = value_and_gradient(flat)
+    gradient = gradient.reshape(rows.shape[1], k)
+    if intercept:
+        assert np.abs(gradient[-1]).max() <= 1e-13
+        gradient = gradient[:-1]
+    return value - np.sum(gradient**2) / (2 * mu)
+
+
+def check_classifier(X, y, spectrum, intercept, weight, tol=1e-8):
+    model = lrisk.RiskClassifier(spectrum, fit_intercept=intercept, tol=tol)
+    model.fit(X, y, sample_weight=weight)
+    w = np.ones(len(y)) if weight is None else weight
+    assert 0 <= model.dual_gap_ <= tol
+    family = parse_spectrum(spectrum)
+    assert majorised(model.risk_weights_, w / w.sum(), family)
+    mu = 1.0 / w.sum()
+    codes = np.searchsorted(model.classes_, y)
+    # binary logistic as two classes with scores ±z/2: the penalty doubles
+    binary = len(model.classes_) == 2
+    coef = np.vstack([-model.coef_, model.coef_]) / 2 if binary else model.coef_
+    bias = np.r_[-model.intercept_, model.intercept_] / 2 if binary else None
+    bias = model.intercept_ if bias is None else bias
+    start = np.vstack([coef.T, bias]) if intercept else coef.T
+    lower = weighted_logistic_minimum(
+        X, codes, model.risk_weights_, 2 * mu if binary else mu, intercept, start
+    )
+    losses = lrisk.metrics.row_losses(y, model.predict_proba(X), "log")
+    penalty = 0.5 * mu * np.sum(model.coef_**2)
+    primal = lrisk.risk(losses, spectrum, weight) + penalty
+    assert primal == pytest.approx(model.objective_, rel=1e-10)
+    # the independent bound proves the same gap
+    assert primal - lower <= 1.05 * tol * primal + 1e-12
+    assert lower <= model.objective_ + 1e-12
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_binary_logistic_has_an_independent_proof(
+    spectrum, intercept, weighted, standardise
+):
+    X, y = load_breast_cancer(return_X_y=True)
+    weight = np.random.default_rng(0).uniform(0.2, 3.0, len(y)) if weighted else None
+    check_classifier(standardise(X), y, spectrum, intercept, weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_heart_has_an_independent_proof(
+    spectrum, intercept, weighted, load, standardise
+):
+    X, y = load("heart_cleveland")
+    weight = np.random.default_rng(1).integers(1, 5, len(y)) * 1.0 if weighted else None
+    check_classifier(standardise(X), y, spectrum, intercept, weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_multinomial_wine_has_an_independent_proof(
+    spectrum, intercept, weighted, standardise
+):
+    X, y = load_wine(return_X_y=True)
+    weight = np.random.default_rng(2).uniform(0.2, 3.0, len(y)) if weighted else None
+    check_classifier(standardise(X), y, spectrum, intercept, weight)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_multinomial_digits_has_an_independent_proof(spectrum, standardise):
+    X, y = load_digits(return_X_y=True)
+    check_classifier(standardise(X), y, spectrum, spectrum != "esrm:1", None)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_any_weights_and_any_step_give_a_true_bound(loss, intercept):
+    """A wrong λ or Δ makes the bound loose, never false."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    kind = LOSSES[loss]()
+    y = rng.normal(size=40) if loss == "squared" else rng.integers(0, 2, 40) * 1.0
+    space = LinearSpace(X, intercept=intercept, n_scores=2 if kind.per_class else 1)
+    for spectrum in ("mean", "superquantile:0.7", "extremile:5", "worst_case"):
+        ranking = Ranking(parse_spectrum(spectrum), 40, rng.uniform(0.1, 2.0, 40))
+        objective = Objective(ranking, kind, space, y, 0.7)
+        best = Newton(tol=1e-11).solve(objective)
+        for scale in (0.0, 1e-3, 1.0, 30.0):
+            point = objective.at(best.theta + scale * rng.normal(size=space.size))
+            weights = project(ranking, best.weights + scale * rng.normal(size=40))
+            exact = solve_positive(
+                objective.hessian(point, weights), -objective.gradient(point, weights)
+            )
+            for step in (
+                exact,
+                0.5 * exact,
+                np.zeros_like(exact),
+                rng.normal(size=exact.size),
+            ):
+                proof = bound(objective, point, weights, step)
+                assert proof.excess >= 0 and proof.slack >= 0
+                assert proof.primal == pytest.approx(objective.value(point))
+                assert proof.dual <= best.objective * (1 + 1e-12)
+
+
+def test_unpenalised_squared_loss_is_certified_where_columns_are_independent():
+    X, y = load_diabetes(return_X_y=True)
+    model = lrisk.RiskRegressor("extremile:2", alpha=0.0, tol=1e-10).fit(X, y)
+    assert 0 <= model.dual_gap_ <= 1e-10
+    # ordinary least squares for the mean
+    plain = lrisk.RiskRegressor("mean", alpha=0.0, tol=1e-12).fit(X, y)
+    expected = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), y, rcond=None)[0]
+    np.testing.assert_allclose(plain.coef_, expected[:-1], rtol=1e-7)
+
+
+def test_unpenalised_logistic_has_no_certificate_and_says_so():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :2]
+    model = lrisk.RiskClassifier("mean", alpha=0.0, tol=1e-10).fit(X, y)
+    assert model.dual_gap_ == np.inf
+    from sklearn.linear_model import LogisticRegression
+
+    other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-3)
+
+
+def test_clarabel_finds_the_same_minimum():
+    import cvxpy as cp
+
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 10 * X[:150], y[:150] / 50
+    w, b = cp.Variable(10), cp.Variable()
+    losses = 0.5 * cp.square(y - X @ w - b)
+    risk = cp.sum_largest(losses, 30) / 30 + cp.sum_squares(w) / (2 * 150)
+    cp.Problem(cp.Minimize(risk)).solve(solver="CLARABEL")
+    model = lrisk.RiskRegressor("superquantile:0.8", tol=1e-10).fit(X, y)
+    assert model.objective_ == pytest.approx(risk.value, rel=1e-7)
+    np.testing.assert_allclose(model.coef_, w.value, atol=1e-3)
+
+
+class TestCertify:
+    def test_fresh_proof_agrees_with_the_fit(self):
+        X, y = load_diabetes(return_X_y=True)
+        model = lrisk.RiskRegressor("superquantile:0.9", tol=1e-9).fit(X, y)
+        proof = lrisk.certify(model, X, y)
+        assert proof.primal == pytest.approx(model.objective_, rel=1e-12)
+        assert 0 <= proof.relative_gap <= 1e-9
+        assert proof.gap == pytest.approx(proof.primal - proof.dual, abs=1e-15)
+
+    def test_shuffled_rows_are_certified_too(self):
+        X, y = load_iris(return_X_y=True)
+        model = lrisk.RiskClassifier("extremile:2", tol=1e-9).fit(X, y)
+        order = np.random.default_rng(0).permutation(len(y))
+        proof = lrisk.certify(model, X[order], y[order])
+        assert proof.relative_gap <= 1e-8
+
+    def test_a_bad_model_is_found_out(self):
+        X, y = load_diabetes(return_X_y=True)
+        model = lrisk.RiskRegressor("superquantile:0.9", tol=1e-9).fit(X, y)
+        model.coef_ = model.coef_ * 1.1
+        proof = lrisk.certify(model, X, y)
+        assert proof.relative_gap > 1e-4
+        assert proof.dual == pytest.approx(model.objective_, rel=1e-6)
+
+    def test_weights(self):
+        X, y = load_diabetes(return_X_y=True)
+        weight = np.random.default_rng(0).integers(0, 3, len(y)) * 1.0
+        model = lrisk.RiskRegressor("esrm:2", tol=1e-9).fit(X, y, sample_weight=weight)
+        assert lrisk.certify(model, X, y, weight).relative_gap <= 1e-8
+        assert lrisk.certify(model, X, y).relative_gap > 1e-6
+
+    def test_refusals(self):
+        from sklearn.exceptions import NotFittedError
+        from sklearn.linear_model import Ridge
+
+        X, y = load_iris(return_X_y=True)
+        with pytest.raises(NotFittedError):
+            lrisk.certify(lrisk.RiskClassifier(), X, y)
+        with pytest.raises(TypeError, match="RiskRegressor or RiskClassifier"):
+            lrisk.certify(Ridge().fit(X, y), X, y)
+        model = lrisk.RiskClassifier("mean").fit(X, y)
+        with pytest.raises(ValueError, match="y must be among"):
+            lrisk.certify(model, X, y + 1)
+
+
+@pytest.mark.parametrize("solver", [Newton(tol=1e-9), LBFGS(tol=1e-7)])
+@pytest.mark.parametrize("spectrum", ["mean", *SPECTRA, "superquantile:0.95"])
+def test_solvers_agree(solver, spectrum):
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 20 * X, y / 77
+    ranking = Ranking(parse_spectrum(spectrum), len(y))
+    objective = Objective(
+        ranking, Squared(), LinearSpace.centred(X, ranking.mass, intercept=True), y, 1.0
+    )
+    reference = Newton(tol=1e-12).solve(objective).objective
+    solution = solver.solve(objective)
+    assert solution.gap <= solver.tol
+    assert solution.objective == pytest.approx(reference, rel=2 * solver.tol)
+    assert [r["objective"] for r in solution.history][-1] >= reference * (1 - 1e-12)

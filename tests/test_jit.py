@@ -1,0 +1,91 @@
+"""Compilation: cached, never stale, never in the way."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lrisk
+
+PACKAGE = Path(lrisk.__file__).parent
+FIT = """
+import numpy as np, lrisk
+from lrisk.permutahedron import _pool_l2
+X = np.arange(20.0).reshape(10, 2) ** 1.5; y = X[:, 0] - X[:, 1] ** 0.9
+print(lrisk.RiskRegressor().fit(X, y).objective_)
+print(sum(_pool_l2.dispatcher.stats.cache_hits.values()))
+"""
+
+
+def run(code, path, **env):
+    environment = {**os.environ, "PYTHONPATH": str(path), **env}
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.split()
+
+
+def copy_of_the_package(folder):
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, folder / "lrisk", ignore=ignore)
+    return folder
+
+
+def test_cache_is_used_and_an_edit_elsewhere_is_noticed(tmp_path):
+    path = copy_of_the_package(tmp_path)
+    first, hits = run(FIT, path)
+    assert hits == "0"
+    again, hits = run(FIT, path)
+    assert float(again) == pytest.approx(float(first)) and hits == "1"
+    # an edit in a file other than the compiled function's
+    version = path / "lrisk" / "_version.py"
+    version.write_text(version.read_text() + "# changed\n")
+    _, hits = run(FIT, path)
+    assert hits == "0"
+
+
+def test_nothing_writable_still_works(tmp_path):
+    path = copy_of_the_package(tmp_path / "package")
+    blocked = tmp_path / "a_file"
+    blocked.write_text("")
+    (path / "lrisk" / "__pycache__").write_text("a file where the folder would be")
+    env = {
+        "HOME": str(blocked),
+        "XDG_CACHE_HOME": str(blocked),
+        "NUMBA_CACHE_DIR": str(blocked),
+    }
+    _, hits = run(FIT, path, PYTHONDONTWRITEBYTECODE="1", **env)
+    assert hits == "0"
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_import_loads_nothing_optional_and_no_compiler():
+    loaded = run(
+        "import sys, lrisk; print(*[m for m in ('numba', 'torch', 'dask', 'matplotlib',"
+        " 'jinja2', 'polars', 'click', 'cvxpy') if m in sys.modules])",
+        PACKAGE.parent,
+    )
+    assert loaded == []  # (scikit-learn itself looks for pandas and rich)
+
+
+def test_compiled_functions_call_each_other():
+    import numpy as np
+
+    from lrisk._jit import jit
+
+    @jit
+    def double(x):
+        return 2.0 * x
+
+    @jit(fastmath=False)
+    def total(x):
+        s = 0.0
+        for i in range(x.shape[0]):
+            s += double(x[i])
+        return s
+
+    assert total(np.arange(4.0)) == 12.0
