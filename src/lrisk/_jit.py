@@ -62,7 +62,9 @@ def jit(function: _Function | None = None, *, fastmath: bool = True) -> Any:
     function : callable
         Serial, in numba's subset of Python.
     fastmath : bool, default=True
-        Allow sums to be reordered. Switch off where the order matters.
+        Allow sums to be reordered, so that they vectorise. Switch off in loops that sum
+        and write at once: there the compiler decides by the addresses of the arrays
+        which version runs, and the same data would not always give the same bits.
     """
     if function is None:
         return functools.partial(jit, fastmath=fastmath)

@@ -61,13 +61,13 @@ class Parameters:
 
     def __repr__(self) -> str:
         signature = inspect.signature(type(self).__init__)
-        changed = [
+        params = self.get_params()
+        shown = [
             f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if not _same(value, signature.parameters[name].default)
-            or signature.parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY
+            for name, value in params.items()
+            if len(params) <= 2 or not _same(value, signature.parameters[name].default)
         ]
-        return f"{type(self).__name__}({', '.join(changed)})"
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

@@ -11,7 +11,14 @@ from sklearn.utils.validation import validate_data
 
 from ._params import refused
 
-__all__ = ["BaseScorer", "default_of", "unchanged_on_error", "validate_data"]
+__all__ = [
+    "BaseScorer",
+    "check_flag",
+    "default_of",
+    "generator",
+    "unchanged_on_error",
+    "validate_data",
+]
 
 
 @contextlib.contextmanager
@@ -29,6 +36,13 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 def default_of(estimator: Any, name: str) -> Any:
     """Default value of a constructor parameter."""
     return inspect.signature(type(estimator).__init__).parameters[name].default
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from what scikit-learn takes as ``random_state``."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)
 
 
 def check_flag(owner: object, name: str, value: object) -> None:

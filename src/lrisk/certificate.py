@@ -58,8 +58,9 @@ class Bound(NamedTuple):
 
     @property
     def dual(self) -> float:
-        """The lower bound."""
-        return self.primal - self.excess - self.slack
+        """The lower bound; losses and penalty are never negative, so zero is one."""
+        below = self.primal - self.excess - self.slack
+        return max(below, 0.0) if np.isfinite(below) else -np.inf
 
 
 def bound(objective: Objective, point: Point, weights: Floats, step: Floats) -> Bound:

@@ -76,7 +76,7 @@ def proximal_weights(
     return Projection(weights, order, starts[: n_blocks + 1])
 
 
-@jit
+@jit(fastmath=False)  # see `lrisk._jit.jit` on bits
 def _pool_l2(key, base, loss, w, sigma, inverse_nu, pooled, starts):  # type: ignore[no-untyped-def]
     """Pool adjacent violators for the L2 term; all arrays in ascending order of key.
 
@@ -113,7 +113,7 @@ def _pool_l2(key, base, loss, w, sigma, inverse_nu, pooled, starts):  # type: ig
     return k + 1
 
 
-@jit
+@jit(fastmath=False)
 def _settle(first, last, w, sigma, pooled):  # type: ignore[no-untyped-def]
     """Give a block its weight Σσ exactly, and keep its λ in the permutahedron.
 
@@ -166,7 +166,7 @@ def entropic_weights(ranking: Ranking, losses: Floats, nu: float) -> Projection:
     return Projection(weights, order, starts[: n_blocks + 1])
 
 
-@jit
+@jit(fastmath=False)
 def _pool_entropy(loss, mass, sigma, inverse_nu, pooled, starts):  # type: ignore[no-untyped-def]
     """Pool adjacent violators for the entropy term; arrays in ascending order of loss.
 

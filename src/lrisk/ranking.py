@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._params import refused
+from ._sorting import argsort
 from ._typing import Floats, Indices
 from .spectra import Spectrum, parse_spectrum
 
@@ -37,6 +38,11 @@ class Ranking:
         else:
             self._common = 1.0 if sample_weight is None else None
         self._sample_weight = sample_weight
+
+    @property
+    def equal(self) -> bool:
+        """Whether all rows have the same weight."""
+        return self._common is not None
 
     @functools.cached_property
     def row_weight(self) -> Floats:
@@ -111,7 +117,7 @@ class Ranking:
 
 def ascending(losses: Floats) -> Indices:
     """Permutation that sorts the losses; ties keep the order of the rows."""
-    return np.argsort(losses, kind="stable")
+    return argsort(losses)
 
 
 def check_losses(losses: ArrayLike) -> Floats:

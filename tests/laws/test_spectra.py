@@ -222,3 +222,34 @@ def test_smoothing_bounds_hold(name, smoothing):
         smooth, _ = smoothed_risk(ranking, losses, smoothing, nu)
         error = ranking.risk(losses) - smooth
         assert -1e-12 <= error <= bound + 1e-12
+
+
+@every_family
+def test_draws_through_the_inverse_follow_the_spectrum(name):
+    """S(S⁻¹(v)) = v where S is continuous, so ranks drawn by it have weights σ."""
+    spectrum = FAMILIES[name]()
+    v = np.linspace(0.0, 1.0, 101)
+    u = spectrum.inverse(v)
+    assert np.all((u >= 0) & (u <= 1)) and np.all(np.diff(u) >= 0)
+    if not isinstance(spectrum, WorstCase):
+        np.testing.assert_allclose(spectrum.cumulative(u), v, atol=1e-12)
+    for n in (7, 40):
+        draws = np.random.default_rng(0).random(200_000)
+        ranks = np.ceil(n * spectrum.inverse(draws)).clip(1, n).astype(int)
+        shares = np.bincount(ranks, minlength=n + 1)[1:] / draws.size
+        sigma = spectrum.weights(n)
+        deviation = np.sqrt(sigma * (1 - sigma) / draws.size) + 1e-12
+        assert np.all(np.abs(shares - sigma) <= 5 * deviation)
+
+
+@pytest.mark.parametrize("rho", [1e-12, 0.3, 0.999, 1.001, 30.0, 800.0])
+def test_inverse_of_the_exponential_spectrum(rho):
+    v = np.linspace(0.01, 1.0, 20)
+    spectrum = ESRM(rho)
+    np.testing.assert_allclose(spectrum.cumulative(spectrum.inverse(v)), v, rtol=1e-9)
+
+
+def test_inverse_of_custom_spectra():
+    spectrum = CustomSpectrum(weights=[0.0, 1.0, 0.0, 3.0])
+    v = np.linspace(0.01, 0.99, 20)
+    np.testing.assert_allclose(spectrum.cumulative(spectrum.inverse(v)), v, atol=1e-12)

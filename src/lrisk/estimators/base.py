@@ -1,5 +1,6 @@
 """What the linear estimators share: validate, build the objective, solve, store."""
 
+import copy
 import sys
 import warnings
 from typing import Any, Self
@@ -15,6 +16,7 @@ from .._typing import Bools, Floats
 from .._validation import (
     check_flag,
     default_of,
+    generator,
     unchanged_on_error,
     validate_data,
 )
@@ -23,8 +25,9 @@ from ..losses import Loss
 from ..objective import Objective
 from ..permutahedron import project
 from ..ranking import Ranking, check_row_weights
-from ..solvers import SOLVERS, Solution, Solver, Status, automatic_solver
+from ..solvers import SGD, SOLVERS, Solution, Solver, Status, automatic_solver
 from ..solvers.solution import Record
+from ..solvers.stream import Stream
 from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
 
@@ -40,7 +43,9 @@ class RiskEstimator(BaseEstimator):
     tol: float
     max_iter: int | None
     warm_start: bool
+    random_state: Any
     verbose: int
+    stream_: Stream
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``spectrum__q`` and the like reach into the spectrum.
@@ -86,15 +91,69 @@ class RiskEstimator(BaseEstimator):
             monitor = _print_record if self.verbose else None
             with blas_threads_for(objective.space.n_rows * objective.space.size):
                 solution = solver.solve(
-                    objective, start, weights=before, monitor=monitor
+                    objective,
+                    start,
+                    weights=before,
+                    rng=generator(self.random_state),
+                    monitor=monitor,
                 )
                 if not np.isfinite(solution.objective):
                     rule, remedy = "small enough for its squares", "rescale the data"
                     raise ValueError(refused(self, "X or y", rule, "overflow", remedy))
                 collapsed = self._store(objective, solution, kept)
             self.solver_ = solver.name
+            if hasattr(self, "stream_"):
+                del self.stream_  # a fit ends any stream
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt(solution.status.value)
         self._warn(solution, solver.tol, collapsed)
         return self
+
+    def _partial_fit(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any = None
+    ) -> Self:
+        with unchanged_on_error(self):
+            self._check_parameters()
+            first = not hasattr(self, "stream_")
+            X, y = self._check_data(X, y, reset=first)
+            weight = check_row_weights(sample_weight, X.shape[0])
+            if weight is not None:
+                X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+            if first and classes is not None:
+                self.classes_ = np.unique(classes)
+            target = self._encode_again(y)
+            solver = self.solver if isinstance(self.solver, SGD) else SGD()
+            loss, n_scores = self._loss()
+            spectrum = parse_spectrum(self.spectrum)
+            check_spectrum(type(self).__name__, spectrum, solver.spectra, solver.name)
+            columns = X.shape[1] + self.fit_intercept
+            begun = Stream.begin(columns * n_scores) if first else self.stream_
+            stream = copy.deepcopy(begun)
+            size = solver.batch_size or 64
+            for start in range(0, X.shape[0], size):
+                rows = slice(start, min(start + size, X.shape[0]))
+                part = None if weight is None else weight[rows]
+                ranking = Ranking(spectrum, rows.stop - rows.start, part)
+                space = LinearSpace(
+                    X[rows], intercept=self.fit_intercept, n_scores=n_scores
+                )
+                alpha = float(self.alpha)
+                batch = Objective(ranking, loss, space, target[rows], alpha)
+                stream.step(solver, batch)
+            theta = stream.finish(solver)
+            if not np.all(np.isfinite(theta)):
+                rule, remedy = "small enough for these data", "lower it or use 'auto'"
+                rate = solver.learning_rate
+                raise ValueError(refused(self, "learning_rate", rule, rate, remedy))
+            self.stream_ = stream
+            self.n_iter_ = stream.steps
+            self.solver_ = solver.name
+            self._store_coefficients(*space.uncentred(theta))
+        return self
+
+    def _streams(self) -> bool:
+        """Whether `partial_fit` is there: for the solver that needs no second look."""
+        return isinstance(self.solver, SGD) or self.solver == "sgd"
 
     # -- what the two estimators fill in -----------------------------------------------
 
@@ -111,6 +170,10 @@ class RiskEstimator(BaseEstimator):
 
     def _loss(self) -> tuple[Loss, int]:
         """The loss, and how many scores a row has."""
+        raise NotImplementedError
+
+    def _store_coefficients(self, coef: Floats, intercept: Floats) -> None:
+        """Set `coef_` and `intercept_` from (d, k) and (k,)."""
         raise NotImplementedError
 
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
@@ -180,7 +243,7 @@ class RiskEstimator(BaseEstimator):
         if not isinstance(solver, Solver):
             kind: Any = automatic_solver(objective)
             kind = kind if solver == "auto" else SOLVERS[solver]
-            options = {} if self.max_iter is None else {"max_iter": self.max_iter}
+            options = {} if self.max_iter is None else {kind.limit: self.max_iter}
             solver = kind(tol=self.tol, **options)
         solver.validate()
         name, owner = solver.name, type(self).__name__
@@ -215,9 +278,11 @@ class RiskEstimator(BaseEstimator):
         return self._theta(objective), project(objective.ranking, weights)
 
     def _warn(self, solution: Solution, tol: float, collapsed: bool) -> None:
-        if solution.status in (Status.MAX_ITER, Status.STALLED):
+        if solution.status in (Status.MAX_ITER, Status.STALLED, Status.DIVERGED):
             reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
             advice = "raise max_iter, loosen tol, or raise alpha"
+            if solution.status is Status.DIVERGED:
+                advice = "use learning_rate='auto' or a smaller number"
             warnings.warn(
                 f"{type(self).__name__}: {solution.status.value} ({reached}); the best "
                 f"fit found is kept. To go further {advice}.",

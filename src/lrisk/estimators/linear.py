@@ -7,12 +7,13 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .._params import check_choice, refused
 from .._typing import AnyArray, Bools, Floats
-from .._validation import validate_data
+from .._validation import unchanged_on_error, validate_data
 from .._warnings import CollapsedFitWarning
 from ..certificate import relative_gap
 from ..losses import Logistic, Loss, Multinomial, Squared
@@ -46,13 +47,15 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         Penalty. With ``spectrum="mean"`` the fit is that of ``Ridge(alpha=alpha)``; the
         papers' μ is alpha/n. The intercept is never penalised.
     fit_intercept : bool, default=True
-    solver : {"auto", "newton", "lbfgs"} or Solver, default="auto"
-        A solver object brings its own ``tol`` and ``max_iter``.
+    solver : str or Solver, default="auto"
+        ``"newton"`` and ``"lbfgs"`` solve to a certified optimum, and ``"auto"`` is the
+        one that suits the size; ``"lsvrg"``, ``"sorel"``, ``"prospect"``, ``"sgd"`` and
+        ``"srda"`` are stochastic. A solver object brings its own ``tol`` and limit.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int or None, default=None
-        Limit on the solver's iterations (Newton steps, or L-BFGS iterations); None
-        means the solver's own default.
+        Limit on the solver's iterations (Newton steps, L-BFGS iterations, or epochs of
+        a stochastic solver); None means the solver's own default.
     warm_start : bool, default=False
         Start from the last fit's coefficients.
     random_state : int, RandomState instance or None, default=None
@@ -120,6 +123,24 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @available_if(RiskEstimator._streams)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RiskRegressor":
+        """Take stochastic steps on the next rows of a stream (``solver="sgd"`` only).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Cut into batches of the solver's `batch_size`, in the order they come.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+
+        Returns
+        -------
+        self
+        """
+        self._partial_fit(X, y, sample_weight)
+        return self
+
     def predict(self, X: Any) -> Floats:
         """Predict targets; shape (n_samples,)."""
         check_is_fitted(self)
@@ -145,9 +166,12 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
 
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
         coef, intercept = objective.space.uncentred(solution.theta)
-        self.coef_ = np.ascontiguousarray(coef[:, 0])
-        self.intercept_ = float(intercept[0] + objective.shift)
+        self._store_coefficients(coef, intercept + objective.shift)
         return super()._store(objective, solution, kept)
+
+    def _store_coefficients(self, coef: Floats, intercept: Floats) -> None:
+        self.coef_ = np.ascontiguousarray(coef[:, 0])
+        self.intercept_ = float(intercept[0])
 
 
 class RiskClassifier(ClassifierMixin, RiskEstimator):
@@ -172,13 +196,15 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         ``LogisticRegression(C=1/alpha)``; the papers' μ is alpha/n. Intercepts are
         never penalised.
     fit_intercept : bool, default=True
-    solver : {"auto", "newton", "lbfgs"} or Solver, default="auto"
-        A solver object brings its own ``tol`` and ``max_iter``.
+    solver : str or Solver, default="auto"
+        ``"newton"`` and ``"lbfgs"`` solve to a certified optimum, and ``"auto"`` is the
+        one that suits the size; ``"lsvrg"``, ``"sorel"``, ``"prospect"``, ``"sgd"`` and
+        ``"srda"`` are stochastic. A solver object brings its own ``tol`` and limit.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int or None, default=None
-        Limit on the solver's iterations (Newton steps, or L-BFGS iterations); None
-        means the solver's own default.
+        Limit on the solver's iterations (Newton steps, L-BFGS iterations, or epochs of
+        a stochastic solver); None means the solver's own default.
     warm_start : bool, default=False
         Start from the last fit's coefficients.
     random_state : int, RandomState instance or None, default=None
@@ -253,6 +279,38 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @available_if(RiskEstimator._streams)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "RiskClassifier":
+        """Take stochastic steps on the next rows of a stream (``solver="sgd"`` only).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Cut into batches of the solver's `batch_size`, in the order they come.
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,) or None
+            All classes of the stream; needed in the first call.
+        sample_weight : array-like of shape (n_samples,) or None
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            first = not hasattr(self, "stream_")
+            if first and (classes is None or len(np.unique(classes)) < 2):
+                rule = "two or more in the first call to partial_fit"
+                remedy = "pass every class that may come"
+                raise ValueError(refused(self, "classes", rule, classes, remedy))
+            later = not first and classes is not None
+            if later and not np.array_equal(np.unique(classes), self.classes_):
+                rule, remedy = "those of the first call", "leave them out"
+                raise ValueError(refused(self, "classes", rule, classes, remedy))
+            self._partial_fit(X, y, sample_weight, classes)
+        return self
+
     def decision_function(self, X: Any) -> Floats:
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
         check_is_fitted(self)
@@ -317,14 +375,15 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         coef, intercept = objective.space.uncentred(solution.theta)
         if constant is not None:
             coef, intercept = np.zeros_like(coef), constant
-        if objective.loss.per_class and objective.space.intercept:
-            intercept = (
-                intercept - intercept.mean()
-            )  # a constant for all changes nothing
-        self.coef_ = np.ascontiguousarray(coef.T)
-        self.intercept_ = np.array(intercept, dtype=np.float64)
+        self._store_coefficients(coef, intercept)
         super()._store(objective, solution, kept)
         return constant is not None
+
+    def _store_coefficients(self, coef: Floats, intercept: Floats) -> None:
+        if len(intercept) > 1:  # a constant added to all scores changes nothing
+            intercept = intercept - intercept.mean()
+        self.coef_ = np.ascontiguousarray(coef.T)
+        self.intercept_ = np.array(intercept, dtype=np.float64)
 
     def _collapse(self, objective: Objective, solution: Solution) -> Floats | None:
         """Intercepts of the constant fit if that is proven to be the best, else None.

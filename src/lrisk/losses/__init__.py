@@ -1,6 +1,6 @@
 """Losses: what one row costs."""
 
-from .base import Loss, scalar_derivative, scalar_value
+from .base import Loss, row_slopes, row_value, scalar_derivative, scalar_value
 from .logistic import Logistic
 from .multinomial import Multinomial
 from .squared import Squared
@@ -15,6 +15,8 @@ __all__ = [
     "Loss",
     "Multinomial",
     "Squared",
+    "row_slopes",
+    "row_value",
     "scalar_derivative",
     "scalar_value",
 ]

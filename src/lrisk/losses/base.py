@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._jit import implements
 from .._params import Parameters
 from .._typing import Floats
 
@@ -75,6 +76,32 @@ class Loss(Parameters):
     def compiled(self) -> NamedTuple:
         """The loss for compiled loops: its type selects the scalar forms."""
         raise NotImplementedError
+
+
+# The row forms. Compiled loops call these two, with the scores z (k,) of one row; for
+# scalar losses k = 1 and `scalar_row_forms` makes them from the scalar forms.
+
+
+def row_value(loss: Any, y: float, z: Floats) -> float:
+    """ℓ(y, z) of one row, in compiled code."""
+    raise NotImplementedError("only available in compiled code")
+
+
+def row_slopes(loss: Any, y: float, z: Floats, out: Floats) -> None:
+    """∂ℓ/∂z of one row into `out`, in compiled code."""
+    raise NotImplementedError("only available in compiled code")
+
+
+def scalar_row_forms(kind: type) -> None:
+    """Register the row forms of a loss that has scalar forms."""
+
+    @implements(row_value, kind)
+    def value(loss: Any, y: Any, z: Any) -> Any:
+        return scalar_value(loss, y, z[0])
+
+    @implements(row_slopes, kind)
+    def slopes(loss: Any, y: Any, z: Any, out: Any) -> Any:
+        out[0] = scalar_derivative(loss, y, z[0])
 
 
 # The scalar forms. Compiled loops call these two; each loss gives its own version for

@@ -7,7 +7,7 @@ from scipy.special import expit, xlogy
 
 from .._jit import implements
 from .._typing import Floats
-from .base import Loss, scalar_derivative, scalar_value
+from .base import Loss, scalar_derivative, scalar_row_forms, scalar_value
 
 
 class Logistic(Loss):
@@ -81,3 +81,6 @@ def _value(loss: Any, y: Any, z: Any) -> Any:
 def _derivative(loss: Any, y: Any, z: Any) -> Any:
     sign = 1.0 - 2.0 * y
     return sign / (1.0 + np.exp(-sign * z))
+
+
+scalar_row_forms(CompiledLogistic)

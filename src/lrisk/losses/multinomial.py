@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
+from .._jit import implements
 from .._typing import Floats
-from .base import Loss
+from .base import Loss, row_slopes, row_value
 
 
 class Multinomial(Loss):
@@ -78,6 +79,34 @@ class CompiledMultinomial(NamedTuple):
     """Multinomial loss in compiled code."""
 
     smoothness: float
+
+
+@implements(row_value, CompiledMultinomial)
+def _value(loss: Any, y: Any, z: Any) -> Any:
+    top = z[0]
+    for c in range(z.shape[0]):
+        top = max(top, z[c])
+    total = 0.0
+    for c in range(z.shape[0]):
+        total += np.exp(z[c] - top)
+    return np.log(total) + (top - z[int(y)])
+
+
+@implements(row_slopes, CompiledMultinomial)
+def _slopes(loss: Any, y: Any, z: Any, out: Any) -> Any:
+    top = z[0]
+    for c in range(z.shape[0]):
+        top = max(top, z[c])
+    total = 0.0
+    for c in range(z.shape[0]):
+        out[c] = np.exp(z[c] - top)
+        total += out[c]
+    others = 0.0
+    for c in range(z.shape[0]):
+        out[c] /= total
+        if c != int(y):
+            others += out[c]
+    out[int(y)] = -others
 
 
 def softmax(z: Floats) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._jit import implements
 from .._typing import Floats
-from .base import Loss, scalar_derivative, scalar_value
+from .base import Loss, scalar_derivative, scalar_row_forms, scalar_value
 
 
 class Squared(Loss):
@@ -68,3 +68,6 @@ def _value(loss: Any, y: Any, z: Any) -> Any:
 @implements(scalar_derivative, CompiledSquared)
 def _derivative(loss: Any, y: Any, z: Any) -> Any:
     return z - y
+
+
+scalar_row_forms(CompiledSquared)

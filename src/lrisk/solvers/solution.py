@@ -21,6 +21,9 @@ class Status(Enum):
     CONVERGED = "the duality gap reached the tolerance"
     MAX_ITER = "the iteration limit was reached before the tolerance"
     STALLED = "the gap stopped shrinking above the tolerance, at the limit of rounding"
+    EPOCHS_DONE = "all epochs were run"
+    DIVERGED = "the learning rate is too large for these data; the steps diverged"
+    INTERRUPTED = "the fit was interrupted; what it had reached is kept"
     UNCERTIFIED = "the solver stopped where no certificate of optimality exists"
 
 
@@ -71,6 +74,9 @@ class Solver(Parameters):
     spectra: ClassVar[frozenset[str]] = frozenset({"flat", "up"})
     #: Capabilities of the space it needs.
     requires: ClassVar[frozenset[str]] = frozenset({"scores", "pullback"})
+
+    #: What the iteration limit is called.
+    limit: ClassVar[str] = "max_iter"
 
     tol: float
     max_iter: int

@@ -15,7 +15,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .._typing import AnyArray, Floats, Indices
-from .rows import CSRRows, DenseRows, row_access
+from .rows import Rows, row_access
 
 Matrix = AnyArray | sp.csr_array
 
@@ -33,8 +33,8 @@ class LinearSpace:
         m above.
     """
 
-    #: Rows of X converted to float64 at a time.
-    block_rows = 4096
+    #: Entries of X converted to dense float64 at a time, in at most so many rows.
+    block_entries, block_rows = 4_000_000, 4096
     #: Entries of X up to which `rotated` makes a dense copy.
     most_rotated = 50_000_000
 
@@ -158,14 +158,32 @@ class LinearSpace:
             X, intercept=self.intercept, n_scores=self.n_scores, offset=self.offset
         )
 
-    def rows(self) -> DenseRows | CSRRows:
-        """Row access for compiled loops (of X as it is, without the offset)."""
-        return row_access(self.X)
+    def rows(self) -> Rows:
+        """Row access for compiled loops: of X − m where dense, of X itself in CSR."""
+        return row_access(self.X, None if self._sparse else self.offset)
+
+    def uncentred_space(self) -> "LinearSpace":
+        """The same functions without an offset: another intercept, the same w."""
+        return LinearSpace(self.X, intercept=self.intercept, n_scores=self.n_scores)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is in CSR form."""
+        return bool(self._sparse)
+
+    def squared_norms(self) -> Floats:
+        """‖(x_i − m, 1)‖² for each row (without the 1 where there is no intercept)."""
+        if self._sparse and self.offset is None:
+            squares = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
+            return np.asarray(squares, dtype=np.float64) + self.intercept
+        result = np.empty(self.n_rows)
+        for rows, block in self.blocks():
+            result[rows] = np.einsum("ij,ij->i", block, block)
+        return result
 
     def blocks(self) -> Iterator[tuple[slice, Floats]]:
         """Slices of rows as dense float64 [x − m, 1], never all at once."""
-        for start in range(0, self.n_rows, self.block_rows):
-            rows = slice(start, min(start + self.block_rows, self.n_rows))
+        for rows in self._slices():
             yield rows, self._block(rows)
 
     def rotated(self) -> tuple["LinearSpace", Floats] | None:
@@ -209,6 +227,13 @@ class LinearSpace:
 
     def diagonal(self, c: Floats) -> Floats:
         """Σ_i c_i (x_i − m)² for each column, the intercept's Σc last."""
+        if self._sparse:  # without making it dense
+            squares = self.X.multiply(self.X).T @ c
+            if self.offset is not None:
+                m = self.offset
+                squares = squares - 2.0 * m * (self.X.T @ c) + m**2 * c.sum()
+            result = np.maximum(squares, 0.0)
+            return np.append(result, c.sum()) if self.intercept else np.asarray(result)
         result = np.zeros(self.n_columns)
         for rows, block in self.blocks():
             result += c[rows] @ block**2
@@ -229,9 +254,14 @@ class LinearSpace:
             block[:, -1] = 1.0
         return block
 
+    def _slices(self) -> Iterator[slice]:
+        fit = self.block_entries // max(self.n_columns, 1)
+        height = max(1, min(self.block_rows, fit))
+        for start in range(0, self.n_rows, height):
+            yield slice(start, min(start + height, self.n_rows))
+
     def _raw_blocks(self) -> Iterator[tuple[slice, Floats]]:
-        for start in range(0, self.n_rows, self.block_rows):
-            rows = slice(start, min(start + self.block_rows, self.n_rows))
+        for rows in self._slices():
             yield rows, self.X[rows].astype(np.float64)
 
     def _times(self, coef: Floats) -> Floats:

@@ -10,13 +10,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._jit import implements
-from .._typing import AnyArray
+from .._typing import AnyArray, Floats
 
 
 class DenseRows(NamedTuple):
     """Rows of a C-contiguous matrix."""
 
     X: AnyArray
+
+
+class CentredRows(NamedTuple):
+    """Rows of a C-contiguous matrix less an offset."""
+
+    X: AnyArray
+    offset: AnyArray
 
 
 class CSRRows(NamedTuple):
@@ -27,14 +34,19 @@ class CSRRows(NamedTuple):
     indptr: AnyArray
 
 
-def row_access(X: AnyArray | sp.csr_array) -> DenseRows | CSRRows:
-    """Rows of X for compiled loops, in few types so that little is compiled twice."""
+Rows = DenseRows | CentredRows | CSRRows
+
+
+def row_access(X: AnyArray | sp.csr_array, offset: Floats | None = None) -> Rows:
+    """Rows of X, or of X − offset, in few types so that little is compiled twice."""
     if sp.issparse(X):
         X = sp.csr_array(X)
         indices = X.indices.astype(np.int64, copy=False)
         return CSRRows(
             _plain(X.data), _plain(indices), _plain(X.indptr.astype(np.int64))
         )
+    if offset is not None:
+        return CentredRows(_plain(X), offset)
     return DenseRows(_plain(X))
 
 
@@ -65,6 +77,15 @@ def _dense_dot(rows: Any, i: Any, w: Any) -> Any:
     return total
 
 
+@implements(row_dot, CentredRows)
+def _centred_dot(rows: Any, i: Any, w: Any) -> Any:
+    X, offset = rows.X, rows.offset
+    total = 0.0
+    for j in range(X.shape[1]):
+        total += (X[i, j] - offset[j]) * w[j]
+    return total
+
+
 @implements(row_dot, CSRRows)
 def _csr_dot(rows: Any, i: Any, w: Any) -> Any:
     total = 0.0
@@ -78,6 +99,13 @@ def _dense_axpy(rows: Any, i: Any, c: Any, w: Any) -> Any:
     X = rows.X
     for j in range(X.shape[1]):
         w[j] += c * X[i, j]
+
+
+@implements(row_axpy, CentredRows)
+def _centred_axpy(rows: Any, i: Any, c: Any, w: Any) -> Any:
+    X, offset = rows.X, rows.offset
+    for j in range(X.shape[1]):
+        w[j] += c * (X[i, j] - offset[j])
 
 
 @implements(row_axpy, CSRRows)

@@ -40,6 +40,10 @@ class Spectrum(Parameters):
         """S(P) − S(P − mass) for cumulative masses P in ascending order of loss."""
         raise NotImplementedError
 
+    def inverse(self, v: ArrayLike) -> Floats:
+        """The u with S(u) = v: where a draw from the spectrum falls (0 ≤ v ≤ 1)."""
+        raise NotImplementedError
+
     def weights(self, n: int) -> Floats:
         """σ_1 … σ_n for n equal masses, in ascending order of loss; shape (n,)."""
         check_count(self, "n", n)

@@ -117,6 +117,15 @@ class CustomSpectrum(Spectrum):
         slope = w[np.clip(last, 0, w.size - 1)] * w.size
         return np.asarray(np.where(inside, slope * mass, difference))
 
+    def inverse(self, v: ArrayLike) -> Floats:
+        """Linear within the slice that v falls into."""
+        v = np.asarray(v, dtype=np.float64)
+        w = self._slices()
+        sums = np.concatenate([[0.0], np.cumsum(w)])
+        j = np.searchsorted(sums[1:], v).clip(max=w.size - 1)
+        within = np.clip((v - sums[j]) / np.where(w[j] > 0, w[j], 1.0), 0.0, 1.0)
+        return np.asarray((j + within) / w.size)
+
     def kl_divergence(self) -> float:
         """Σ w ln(kw) over the slices."""
         w = self._slices()

@@ -64,6 +64,11 @@ class RankedRange(Spectrum):
             overlap = np.minimum(overlap, np.maximum(b - (P - mass), 0.0))
         return np.asarray(overlap / (b - a))
 
+    def inverse(self, v: ArrayLike) -> Floats:
+        """Linear between the ends: a + (b − a)v."""
+        a, b = self._ends
+        return a + (b - a) * np.asarray(v, dtype=np.float64)
+
     def kl_divergence(self) -> float:
         """−ln(b − a)."""
         a, b = self._ends

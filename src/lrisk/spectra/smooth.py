@@ -26,6 +26,10 @@ class Mean(Spectrum):
         """The masses themselves."""
         return mass.copy()
 
+    def inverse(self, v: ArrayLike) -> Floats:
+        """The identity."""
+        return np.asarray(v, dtype=np.float64)
+
     def kl_divergence(self) -> float:
         """Zero."""
         return 0.0
@@ -76,6 +80,10 @@ class Extremile(Spectrum):
             share = np.minimum(mass / P, 1.0)
             return P**r * -np.expm1(r * np.log1p(-share))
 
+    def inverse(self, v: ArrayLike) -> Floats:
+        """The r-th root."""
+        return np.asarray(v, dtype=np.float64) ** (1.0 / float(self.r))
+
     def kl_divergence(self) -> float:
         """Ln r + 1/r − 1."""
         r = float(self.r)
@@ -102,6 +110,10 @@ class RiskSeekingExtremile(Extremile):
         with np.errstate(divide="ignore"):
             log = np.log1p(-np.asarray(u, dtype=np.float64))
         return np.asarray(-np.expm1(float(self.r) * log))
+
+    def inverse(self, v: ArrayLike) -> Floats:
+        """The extremile's, from the other end."""
+        return 1.0 - super().inverse(1.0 - np.asarray(v, dtype=np.float64))
 
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """The extremile's, from the other end."""
@@ -156,6 +168,18 @@ class ESRM(Spectrum):
             share = np.expm1(-rho * mass) / np.expm1(-rho)
             return np.asarray(np.exp(rho * (P - 1.0)) * share)
 
+    def inverse(self, v: ArrayLike) -> Floats:
+        """log(1 + v(e^ρ − 1))/ρ, as 1 + log(v + (1 − v)e^{−ρ})/ρ for large ρ."""
+        rho, v = float(self.rho), np.asarray(v, dtype=np.float64)
+        if rho < 1e-8:
+            return v
+        if rho < 1.0:
+            return np.asarray(np.log1p(v * np.expm1(rho)) / rho)
+        inside = v + (1.0 - v) * np.exp(-rho)
+        tiny = np.finfo(np.float64).tiny
+        u = 1.0 + np.log(np.maximum(inside, tiny)) / rho
+        return np.asarray(np.clip(u, 0.0, 1.0))
+
     def kl_divergence(self) -> float:
         """ln(x/sinh x) + x coth x − 1 with x = ρ/2."""
         x = 0.5 * float(self.rho)
@@ -187,6 +211,10 @@ class WorstCase(Spectrum):
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """All on the row that completes the mass."""
         return np.where(P >= 1.0, 1.0, 0.0)
+
+    def inverse(self, v: ArrayLike) -> Floats:
+        """Always one."""
+        return np.ones_like(np.asarray(v, dtype=np.float64))
 
     def kl_divergence(self) -> float:
         """Infinite: there is no density."""

@@ -5,7 +5,7 @@ import numpy as np
 from ..._jit import jit
 
 
-@jit
+@jit(fastmath=False)
 def center_blocks(rows, w, starts):  # type: ignore[no-untyped-def]
     """Replace each row by √w·(row − weighted mean of its block), in place.
 

@@ -1,0 +1,128 @@
+"""A stable argsort of floats by their bits, several times as fast as by comparison."""
+
+from typing import Any
+
+import numpy as np
+
+from ._jit import jit
+from ._typing import Floats, Indices
+
+#: Below this many values a comparison sort is as fast.
+SMALL = 400
+#: Largest displacement that is still mended by insertion.
+REACH = 48
+
+
+def argsort(values: Floats) -> Indices:
+    """Permutation that sorts finite float64 values ascending; ties keep their order."""
+    if values.size < SMALL:
+        return np.argsort(values, kind="stable")
+    order = np.empty(values.size, dtype=np.int64)
+    if not _sort_by_high_bits(np.ascontiguousarray(values), order):
+        _sort_by_all_bits(np.ascontiguousarray(values), order)
+    return order
+
+
+@jit(fastmath=False)
+def _key(bits: Any) -> Any:
+    """Unsigned integer in the order of the float: flip the sign, or all bits if set."""
+    if bits >> np.uint64(63):
+        return ~bits
+    return bits | np.uint64(1 << 63)
+
+
+@jit(fastmath=False)
+def _starts(counts: Any) -> Any:
+    """Turn counts into the places where each digit's run begins, in place."""
+    total = 0
+    for digit in range(counts.shape[0]):
+        count = counts[digit]
+        counts[digit] = total
+        total += count
+
+
+@jit(fastmath=False)
+def _sort_by_high_bits(values: Any, order: Any) -> Any:
+    """Radix sort by the top 32 bits, the rest by insertion; False if that is too much.
+
+    Twenty bits of the mantissa leave few neighbours to exchange, unless very many
+    values are nearly equal.
+    """
+    n = values.shape[0]
+    bits = values.view(np.uint64)
+    mask = np.uint32(2047)
+    key, other_key = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    other = np.empty(n, np.int64)
+    low = np.zeros(2048, np.int64)
+    middle = np.zeros(2048, np.int64)
+    high = np.zeros(1024, np.int64)
+    for i in range(n):
+        k = np.uint32(_key(bits[i]) >> np.uint64(32))
+        key[i] = k
+        low[k & mask] += 1
+        middle[(k >> np.uint32(11)) & mask] += 1
+        high[k >> np.uint32(22)] += 1
+    _starts(low)
+    _starts(middle)
+    _starts(high)
+    for i in range(n):
+        k = key[i]
+        place = low[k & mask]
+        low[k & mask] = place + 1
+        other_key[place] = k
+        order[place] = i
+    for i in range(n):
+        k = other_key[i]
+        place = middle[(k >> np.uint32(11)) & mask]
+        middle[(k >> np.uint32(11)) & mask] = place + 1
+        key[place] = k
+        other[place] = order[i]
+    for i in range(n):
+        k = key[i] >> np.uint32(22)
+        place = high[k]
+        high[k] = place + 1
+        order[place] = other[i]
+    return _mend(values, order)
+
+
+@jit(fastmath=False)
+def _mend(values: Any, order: Any) -> Any:
+    """Insertion sort of a nearly sorted order; False if a value is too far off."""
+    before = values[order[0]]
+    for i in range(1, order.shape[0]):
+        row = order[i]
+        value = values[row]
+        if value < before:
+            place = i
+            while place > 0 and values[order[place - 1]] > value:
+                order[place] = order[place - 1]
+                place -= 1
+                if i - place > REACH:
+                    return False
+            order[place] = row
+        else:
+            before = value
+    return True
+
+
+@jit(fastmath=False)
+def _sort_by_all_bits(values: Any, order: Any) -> Any:
+    """Radix sort by all 64 bits, in eight passes of eight."""
+    n = values.shape[0]
+    bits = values.view(np.uint64)
+    other = np.empty(n, np.int64)
+    for i in range(n):
+        order[i] = i
+    for step in range(8):
+        shift = np.uint64(8 * step)
+        counts = np.zeros(256, np.int64)
+        for i in range(n):
+            counts[(_key(bits[i]) >> shift) & np.uint64(255)] += 1
+        _starts(counts)
+        for i in range(n):
+            row = order[i]
+            digit = (_key(bits[row]) >> shift) & np.uint64(255)
+            other[counts[digit]] = row
+            counts[digit] += 1
+        for i in range(n):
+            order[i] = other[i]

@@ -1,0 +1,76 @@
+"""Stochastic subgradients on rows that come in a stream: `partial_fit`.
+
+The same steps as in `SGD`, on the batches as they arrive; the spectrum is discretised
+to each batch, and μ = α/W with W the weight of all rows seen so far.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import Floats
+from ..objective import Objective
+from .sgd import SGD
+
+
+@dataclass
+class Stream:
+    """What a stream has come to: plain arrays and numbers, so that it can be pickled.
+
+    Attributes
+    ----------
+    theta, total : arrays of shape (size,)
+        The iterate, and the sum of the iterates so far.
+    steps : int
+    weight : float
+        Of all rows seen.
+    curvature : float
+        Σ w_i L_i over the rows seen, for the automatic learning rate.
+    """
+
+    theta: Floats
+    total: Floats
+    steps: int = 0
+    weight: float = 0.0
+    curvature: float = 0.0
+
+    @classmethod
+    def begin(cls, size: int) -> "Stream":
+        """Before the first row."""
+        return cls(np.zeros(size), np.zeros(size))
+
+    def step(self, solver: SGD, batch: Objective) -> None:
+        """One step on a batch.
+
+        Parameters
+        ----------
+        solver : SGD
+        batch : Objective
+            Over the rows of the batch, with the α of the whole.
+        """
+        ranking, space = batch.ranking, batch.space
+        self.weight += ranking.total
+        norms = batch.loss.smoothness * space.squared_norms()
+        self.curvature += float(ranking.row_weight @ norms)
+        mu = batch.alpha / self.weight
+        self.total += self.theta
+        point = batch.at(self.theta)
+        weights = ranking.weights(point.losses)
+        # the batch's own penalty is left out and that of the whole put in its place
+        penalised = space.penalised(self.theta)
+        gradient = batch.gradient(point, weights) + (mu - batch.mu) * penalised
+        self.theta = self.theta - self._rate(solver, mu, float(norms.max())) * gradient
+        self.steps += 1
+
+    def _rate(self, solver: SGD, mu: float, largest: float) -> float:
+        if solver.learning_rate == "auto":
+            return 0.25 * self.weight / max(self.curvature, 1e-300)
+        if solver.learning_rate == "theory":
+            return 1.0 / (mu * (self.steps + 1) + largest)
+        return float(solver.learning_rate)
+
+    def finish(self, solver: SGD) -> Floats:
+        """θ as it stands: the mean of the iterates, or the last."""
+        if solver.average and self.steps > 1:
+            return self.total / self.steps
+        return self.theta.copy()

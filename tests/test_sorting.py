@@ -1,0 +1,56 @@
+"""The radix argsort is numpy's stable argsort."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from lrisk._sorting import SMALL, argsort
+
+
+def same(values):
+    np.testing.assert_array_equal(argsort(values), np.argsort(values, kind="stable"))
+
+
+@pytest.mark.parametrize("n", [1, 2, SMALL - 1, SMALL, SMALL + 1, 5000, 100_003])
+def test_random(n):
+    rng = np.random.default_rng(n)
+    same(rng.normal(size=n))
+    same(rng.exponential(size=n) ** 8)
+    same(rng.integers(0, 5, n) * 1.0)
+    same(np.full(n, 3.0))
+    same(np.arange(n)[::-1] * 1.0)
+
+
+def test_nearly_equal_values_do_not_take_for_ever():
+    """All values within rounding of each other, as at a collapsed fit."""
+    rng = np.random.default_rng(0)
+    same(np.log(2) + 1e-13 * rng.normal(size=200_000))
+    same(np.r_[np.log(2) + 1e-13 * rng.normal(size=3000), rng.normal(size=3000)])
+
+
+def test_odd_values():
+    tiny = np.finfo(float).tiny
+    odd = np.array([0.0, -0.0, tiny, -tiny, 5e-324, -5e-324, 1e308, -1e308, 1.0])
+    values = np.random.default_rng(0).choice(odd, 1000)
+    # −0 and 0 are equal to a comparison, but not in their bits
+    np.testing.assert_array_equal(values[argsort(values)], np.sort(values))
+    same(np.random.default_rng(0).choice(odd[odd != 0], 1000))
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    arrays(
+        np.float64,
+        st.integers(SMALL, SMALL + 50),
+        elements=st.floats(-1e300, 1e300).map(lambda x: x + 0.0),
+    )
+)
+def test_any_floats(values):
+    same(values + 0.0)
+
+
+def test_strided_input():
+    values = np.random.default_rng(0).normal(size=4000)[::2]
+    same(values)
