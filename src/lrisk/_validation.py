@@ -11,14 +11,51 @@ from sklearn.utils.validation import validate_data
 
 from ._params import refused
 
+try:  # scikit-learn's experimental callbacks, from 1.9 on
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing, for versions without callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Leave the method as it is, for versions without callbacks."""
+        return method
+
+
 __all__ = [
     "BaseScorer",
+    "CallbackSupportMixin",
+    "IterationCallbacks",
     "check_flag",
     "default_of",
     "generator",
     "unchanged_on_error",
     "validate_data",
+    "with_callbacks",
 ]
+
+
+class IterationCallbacks:
+    """Tells an estimator's callbacks, if it has any, of a fit and its iterations."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator, self._context = estimator, None
+        if getattr(estimator, "_skl_callbacks", None):
+            self._context = estimator._init_callback_context(max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=estimator)
+
+    def iteration(self) -> None:
+        """Take note that one iteration is over."""
+        if self._context is not None:
+            inner = self._context.subcontext(task_name="iteration")
+            inner.call_on_fit_task_begin(estimator=self._estimator)
+            inner.call_on_fit_task_end(estimator=self._estimator)
+
+    def end(self) -> None:
+        """Take note that the fit is over."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._estimator)
 
 
 @contextlib.contextmanager

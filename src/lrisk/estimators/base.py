@@ -14,11 +14,14 @@ from .._params import check_count, check_real, refused
 from .._threads import blas_threads_for
 from .._typing import Bools, Floats
 from .._validation import (
+    CallbackSupportMixin,
+    IterationCallbacks,
     check_flag,
     default_of,
     generator,
     unchanged_on_error,
     validate_data,
+    with_callbacks,
 )
 from ..compatibility import check_capabilities, check_spectrum
 from ..losses import Loss
@@ -26,13 +29,13 @@ from ..objective import Objective
 from ..permutahedron import project
 from ..ranking import Ranking, check_row_weights
 from ..solvers import SGD, SOLVERS, Solution, Solver, Status, automatic_solver
-from ..solvers.solution import Record
+from ..solvers.solution import Monitor, Record
 from ..solvers.stream import Stream
 from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
 
 
-class RiskEstimator(BaseEstimator):
+class RiskEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of `RiskRegressor` and `RiskClassifier`."""
 
     spectrum: str | Spectrum
@@ -62,6 +65,7 @@ class RiskEstimator(BaseEstimator):
             super().set_params(**params)
         return self
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Minimise the spectral risk.
 
@@ -76,6 +80,7 @@ class RiskEstimator(BaseEstimator):
         -------
         self
         """
+        callbacks = IterationCallbacks(self)
         with unchanged_on_error(self):
             self._check_parameters()
             X, y = self._check_data(X, y)
@@ -88,7 +93,7 @@ class RiskEstimator(BaseEstimator):
             objective = self._objective(X, target, weight)
             solver = self._solver(objective)
             start, before = self._start(objective, kept)
-            monitor = _print_record if self.verbose else None
+            monitor = _monitor(callbacks, self.verbose)
             with blas_threads_for(objective.space.n_rows * objective.space.size):
                 solution = solver.solve(
                     objective,
@@ -104,6 +109,7 @@ class RiskEstimator(BaseEstimator):
             self.solver_ = solver.name
             if hasattr(self, "stream_"):
                 del self.stream_  # a fit ends any stream
+        callbacks.end()
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt(solution.status.value)
         self._warn(solution, solver.tol, collapsed)
@@ -115,7 +121,7 @@ class RiskEstimator(BaseEstimator):
         with unchanged_on_error(self):
             self._check_parameters()
             first = not hasattr(self, "stream_")
-            X, y = self._check_data(X, y, reset=first)
+            X, y = self._check_data(X, y, reset=not hasattr(self, "coef_"))
             weight = check_row_weights(sample_weight, X.shape[0])
             if weight is not None:
                 X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
@@ -127,8 +133,16 @@ class RiskEstimator(BaseEstimator):
             spectrum = parse_spectrum(self.spectrum)
             check_spectrum(type(self).__name__, spectrum, solver.spectra, solver.name)
             columns = X.shape[1] + self.fit_intercept
-            begun = Stream.begin(columns * n_scores) if first else self.stream_
-            stream = copy.deepcopy(begun)
+            if first:
+                stream = Stream.begin(np.zeros(columns * n_scores))
+                if hasattr(self, "coef_"):  # go on from a fit
+                    plain = LinearSpace(
+                        X, intercept=self.fit_intercept, n_scores=n_scores
+                    )
+                    theta, seen = plain.join(*self._coefficients()), self.risk_weights_
+                    stream = Stream.begin(theta, float(len(seen)))
+            else:
+                stream = copy.deepcopy(self.stream_)
             size = solver.batch_size or 64
             for start in range(0, X.shape[0], size):
                 rows = slice(start, min(start + size, X.shape[0]))
@@ -256,11 +270,14 @@ class RiskEstimator(BaseEstimator):
         """A constant to take from the targets, which the intercept gives back."""
         return 0.0
 
+    def _coefficients(self) -> tuple[Floats, Floats]:
+        """Fitted coefficients (d, k) and intercepts (k,)."""
+        return np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)
+
     def _theta(self, objective: Objective) -> Floats:
         """The fitted coefficients as θ of an objective."""
-        coef = np.atleast_2d(self.coef_).T
-        intercept = np.atleast_1d(self.intercept_) - objective.shift
-        return objective.space.join(coef, intercept)
+        coef, intercept = self._coefficients()
+        return objective.space.join(coef, intercept - objective.shift)
 
     def _start(
         self, objective: Objective, kept: Bools
@@ -301,8 +318,16 @@ def as_csr(X: Any) -> Any:
     return sp.csr_array(X)
 
 
-def _print_record(record: Record) -> None:
-    sys.stdout.write(
-        f"iteration {record['iteration']:>4}  objective {record['objective']:.10g}  "
-        f"gap {record['gap']:.1e}  {record['seconds']:.2f} s\n"
-    )
+def _monitor(callbacks: IterationCallbacks, verbose: int) -> Monitor:
+    """What to do after each iteration: tell the callbacks, and print if wanted."""
+
+    def tell(record: Record) -> None:
+        callbacks.iteration()
+        if verbose:
+            sys.stdout.write(
+                f"iteration {record['iteration']:>4}  "
+                f"objective {record['objective']:.10g}  gap {record['gap']:.1e}  "
+                f"{record['seconds']:.2f} s\n"
+            )
+
+    return tell

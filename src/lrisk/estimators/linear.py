@@ -299,7 +299,7 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         self
         """
         with unchanged_on_error(self):
-            first = not hasattr(self, "stream_")
+            first = not hasattr(self, "coef_")
             if first and (classes is None or len(np.unique(classes)) < 2):
                 rule = "two or more in the first call to partial_fit"
                 remedy = "pass every class that may come"

@@ -6,8 +6,6 @@ to each batch, and μ = α/W with W the weight of all rows seen so far.
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from .._typing import Floats
 from ..objective import Objective
 from .sgd import SGD
@@ -19,25 +17,28 @@ class Stream:
 
     Attributes
     ----------
-    theta, total : arrays of shape (size,)
-        The iterate, and the sum of the iterates so far.
+    theta, mean : arrays of shape (size,)
+        The iterate, and the mean of the iterates so far with weights 1, 2, 3, …: a
+        plain mean would remember the first steps of a stream for ever.
     steps : int
     weight : float
         Of all rows seen.
-    curvature : float
-        Σ w_i L_i over the rows seen, for the automatic learning rate.
+    curvature, measured : float
+        Σ w_i L_i over the rows of this stream, for the automatic learning rate, and
+        their weight.
     """
 
     theta: Floats
-    total: Floats
+    mean: Floats
     steps: int = 0
     weight: float = 0.0
     curvature: float = 0.0
+    measured: float = 0.0
 
     @classmethod
-    def begin(cls, size: int) -> "Stream":
-        """Before the first row."""
-        return cls(np.zeros(size), np.zeros(size))
+    def begin(cls, theta: Floats, weight: float = 0.0) -> "Stream":
+        """Before the first row, from θ, which a fit to rows of some weight may give."""
+        return cls(theta.copy(), theta.copy(), weight=weight)
 
     def step(self, solver: SGD, batch: Objective) -> None:
         """One step on a batch.
@@ -50,10 +51,10 @@ class Stream:
         """
         ranking, space = batch.ranking, batch.space
         self.weight += ranking.total
+        self.measured += ranking.total
         norms = batch.loss.smoothness * space.squared_norms()
         self.curvature += float(ranking.row_weight @ norms)
         mu = batch.alpha / self.weight
-        self.total += self.theta
         point = batch.at(self.theta)
         weights = ranking.weights(point.losses)
         # the batch's own penalty is left out and that of the whole put in its place
@@ -61,16 +62,15 @@ class Stream:
         gradient = batch.gradient(point, weights) + (mu - batch.mu) * penalised
         self.theta = self.theta - self._rate(solver, mu, float(norms.max())) * gradient
         self.steps += 1
+        self.mean = self.mean + 2.0 / (self.steps + 1) * (self.theta - self.mean)
 
     def _rate(self, solver: SGD, mu: float, largest: float) -> float:
         if solver.learning_rate == "auto":
-            return 0.25 * self.weight / max(self.curvature, 1e-300)
+            return 0.25 * self.measured / max(self.curvature, 1e-300)
         if solver.learning_rate == "theory":
             return 1.0 / (mu * (self.steps + 1) + largest)
         return float(solver.learning_rate)
 
     def finish(self, solver: SGD) -> Floats:
         """θ as it stands: the mean of the iterates, or the last."""
-        if solver.average and self.steps > 1:
-            return self.total / self.steps
-        return self.theta.copy()
+        return (self.mean if solver.average else self.theta).copy()
