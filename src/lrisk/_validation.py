@@ -13,7 +13,11 @@ from ._params import refused
 
 try:  # scikit-learn's experimental callbacks, from 1.9 on
     from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+    #: Frames between a warning raised in ``fit`` and the user who called it.
+    FIT_DEPTH = 3
 except ImportError:
+    FIT_DEPTH = 2
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Nothing, for versions without callbacks."""
@@ -24,6 +28,7 @@ except ImportError:
 
 
 __all__ = [
+    "FIT_DEPTH",
     "BaseScorer",
     "CallbackSupportMixin",
     "IterationCallbacks",

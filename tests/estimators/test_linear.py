@@ -325,6 +325,9 @@ class TestSolverParameter:
         with pytest.warns(ConvergenceWarning, match=r"relative gap .*, tol=1e-12"):
             model = RiskRegressor("superquantile:0.9", tol=1e-12, max_iter=3).fit(X, y)
         assert np.isfinite(model.dual_gap_) and model.dual_gap_ > 1e-12
+        with pytest.warns(ConvergenceWarning) as caught:
+            RiskRegressor("superquantile:0.9", tol=1e-12, max_iter=3).fit(X, y)
+        assert caught[0].filename == __file__  # the warning points at the user's line
         proof = lrisk.certify(model, X, y)
         assert proof.relative_gap <= model.dual_gap_ * (1 + 1e-9)
 

@@ -14,6 +14,7 @@ from .._params import check_count, check_real, refused
 from .._threads import blas_threads_for
 from .._typing import Bools, Floats
 from .._validation import (
+    FIT_DEPTH,
     CallbackSupportMixin,
     IterationCallbacks,
     check_flag,
@@ -49,6 +50,7 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
     random_state: Any
     verbose: int
     stream_: Stream
+    risk_weights_: Floats
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``spectrum__q`` and the like reach into the spectrum.
@@ -112,7 +114,8 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         callbacks.end()
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt(solution.status.value)
-        self._warn(solution, solver.tol, collapsed)
+        for message, kind in self._complaints(solution, solver.tol, collapsed):
+            warnings.warn(message, kind, stacklevel=FIT_DEPTH)
         return self
 
     def _partial_fit(
@@ -294,18 +297,21 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         weights = weights[kept] / weights[kept].sum()
         return self._theta(objective), project(objective.ranking, weights)
 
-    def _warn(self, solution: Solution, tol: float, collapsed: bool) -> None:
-        if solution.status in (Status.MAX_ITER, Status.STALLED, Status.DIVERGED):
-            reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
-            advice = "raise max_iter, loosen tol, or raise alpha"
-            if solution.status is Status.DIVERGED:
-                advice = "use learning_rate='auto' or a smaller number"
-            warnings.warn(
-                f"{type(self).__name__}: {solution.status.value} ({reached}); the best "
-                f"fit found is kept. To go further {advice}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _complaints(
+        self, solution: Solution, tol: float, collapsed: bool
+    ) -> list[tuple[str, type[Warning]]]:
+        """What the user is to be warned of after a fit."""
+        if solution.status not in (Status.MAX_ITER, Status.STALLED, Status.DIVERGED):
+            return []
+        reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
+        advice = "raise max_iter, loosen tol, or raise alpha"
+        if solution.status is Status.DIVERGED:
+            advice = "use learning_rate='auto' or a smaller number"
+        message = (
+            f"{type(self).__name__}: {solution.status.value} ({reached}); the best fit "
+            f"found is kept. To go further {advice}."
+        )
+        return [(message, ConvergenceWarning)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,5 @@
 """Linear models under a spectral risk, solved to a certified optimum."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -420,13 +419,15 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         solution.gap = relative_gap(objective, value, max(value - solution.dual, 0.0))
         return intercepts
 
-    def _warn(self, solution: Solution, tol: float, collapsed: bool) -> None:
-        super()._warn(solution, tol, collapsed)
+    def _complaints(
+        self, solution: Solution, tol: float, collapsed: bool
+    ) -> list[tuple[str, type[Warning]]]:
+        complaints = super()._complaints(solution, tol, collapsed)
         if collapsed:
-            warnings.warn(
-                f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of "
-                "the features lowers the risk, so the best fit is constant. Use a "
-                "milder spectrum, such as 'superquantile:0.3' or 'extremile:1.5'.",
-                CollapsedFitWarning,
-                stacklevel=3,
+            message = (
+                f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of the "
+                "features lowers the risk, so the best fit is constant. Use a milder "
+                "spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
             )
+            complaints.append((message, CollapsedFitWarning))
+        return complaints
