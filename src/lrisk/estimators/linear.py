@@ -425,9 +425,9 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         complaints = super()._complaints(solution, tol, collapsed)
         if collapsed:
             message = (
-                f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of the "
-                "features lowers the risk, so the best fit is constant. Use a milder "
-                "spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
+                f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of "
+                "the features lowers the risk, so the best fit is constant. Use a "
+                "milder spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
             )
             complaints.append((message, CollapsedFitWarning))
         return complaints
