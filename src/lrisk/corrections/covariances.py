@@ -223,3 +223,22 @@ def _spread(
         return Deviations(np.ascontiguousarray(rows))
     rows = np.sqrt(correction / (m * (m - 1))) * (copies - mean)
     return Deviations(np.ascontiguousarray(rows.transpose(1, 0, 2)))
+
+
+def with_constant(rows: CorrectedRows) -> CorrectedRows:
+    """The rows with a constant feature 1, which carries no noise, as the last one."""
+    n = len(rows.mean)
+    cov = rows.covariance
+    match cov:
+        case SharedDiagonal(values, factor):
+            cov = SharedDiagonal(np.append(values, 0.0), factor)
+        case SharedFull(matrix, factor):
+            cov = SharedFull(np.pad(matrix, (0, 1)), factor)
+        case RowDiagonal(values):
+            cov = RowDiagonal(np.pad(values, ((0, 0), (0, 1))))
+        case RowFull(matrices):
+            cov = RowFull(np.pad(matrices, ((0, 0), (0, 1), (0, 1))))
+        case Deviations(deviations):
+            cov = Deviations(np.pad(deviations, ((0, 0), (0, 0), (0, 1))))
+    mean = np.hstack([rows.mean, np.ones((n, 1))])
+    return CorrectedRows(mean, cov, np.append(rows.cross, 0.0))

@@ -50,7 +50,7 @@ class RandomFeatures:
         if not noise.knows_characteristic:
             noise.characteristic(np.zeros((1, n_features)))  # raises, saying why
         self.noise = noise
-        count = n_components // 2
+        count = max(n_components // 2, 1)
         if isinstance(noise, GaussianNoise):
             surrogate = Surrogate(kernel, noise, n_features)
             self.omega = _draw(surrogate, surrogate.terms, n_features, count, rng)

@@ -231,6 +231,21 @@ def narrowest_width(variance: float, d: int) -> float:
     return 2.0 * variance * q / (q - 1.0)
 
 
+def natural_width(X: Floats, noise: Noise, one_copy: bool) -> float:
+    """Total variance of the clean features, or the narrowest width for the noise.
+
+    One-copy corrections need twice that width (M − 4Σ ≻ 0).
+    """
+    d = X.shape[1]
+    cov = noise.covariance(d)
+    variances = cov if cov.ndim == 1 else np.linalg.eigvalsh(cov)
+    total = X.var(axis=0).sum()
+    # With one row there is nothing to see: take the variance of standardised rows.
+    clean = float(total - variances.sum()) if total > 0 else float(d)
+    lowest = narrowest_width(float(variances.max()), d) * (2.0 if one_copy else 1.0)
+    return max(clean, lowest, 1e-12)
+
+
 def _amplification(d: int) -> float:
     """s²/(s² − 2σ²) allowed for each of d axes."""
     return float(5.0 ** min(1.0, 2.0 / d))

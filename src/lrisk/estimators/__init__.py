@@ -2,5 +2,13 @@
 
 from .certification import certify
 from .linear import RiskClassifier, RiskRegressor
+from .noise_kernel import NoiseCorrectedKernelRegressor
+from .noise_linear import NoiseCorrectedRegressor
 
-__all__ = ["RiskClassifier", "RiskRegressor", "certify"]
+__all__ = [
+    "NoiseCorrectedKernelRegressor",
+    "NoiseCorrectedRegressor",
+    "RiskClassifier",
+    "RiskRegressor",
+    "certify",
+]

@@ -19,14 +19,11 @@ from ..corrections.covariances import (
     RowFull,
     SharedDiagonal,
     SharedFull,
-    rows_of,
 )
 from ._loops import online_linear as loop
 
 #: Steps tried side by side by "auto", in units of 1/E‖x̃‖².
 CANDIDATES = (0.4, 0.2, 0.1, 0.05, 0.025)
-#: Rows handed to a compiled loop at a time.
-BLOCK = 16_384
 
 Rate = float | Literal["auto", "theory"]
 
@@ -177,16 +174,13 @@ class OnlineLinear(OnlineSolver):
         nowhere = np.empty((0, rows.mean.shape[1]))
         trace, largest = _sizes(rows)
         pairs = isinstance(rows.covariance, Deviations)
-        for start in range(0, len(y), BLOCK):
-            part = slice(start, start + BLOCK)
-            loop.linear_rounds(
-                plain(rows.mean[part]), plain(y[part]), plain(squared[part]),
-                plain(trace[part]), plain(largest[part]),
-                rows_of(rows.covariance, part), plain(rows.cross), pairs,
-                steps, mode, self._ball(), float(self.horizon or 0), self._bounds(),
-                self._power(), bool(self.average), state.W, state.A, state.sums,
-                state.losses, nowhere if path is None else path[part],
-            )  # fmt: skip
+        loop.linear_rounds(
+            plain(rows.mean), plain(y), plain(squared), plain(trace), plain(largest),
+            rows.covariance, plain(rows.cross), pairs, steps, mode, self._ball(),
+            float(self.horizon or 0), self._bounds(), self._power(),
+            bool(self.average), state.W, state.A, state.sums, state.losses,
+            nowhere if path is None else path,
+        )  # fmt: skip
         return state
 
     def best(self, state: LinearState) -> int:

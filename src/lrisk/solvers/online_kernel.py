@@ -8,7 +8,7 @@ from .._params import check_count, check_real
 from .._typing import Floats
 from ..corrections.surrogates import Surrogate
 from ._loops import online_kernel as loop
-from ._loops.online_linear import COUNT
+from ._loops.online_linear import COUNT, WEIGHT, step_size
 from .online import OnlineSolver, Rate, plain
 
 #: Rounds between two exact computations of the norms, at least.
@@ -158,9 +158,8 @@ class OnlineKernel(OnlineSolver):
         if self.budget is not None:
             coefficients = second if self.average else own
         elif self.average:
-            coefficients = (
-                own * (state.mass[best] - second) / max(state.sums[6], 1e-300)
-            )
+            total = max(state.sums[WEIGHT], 1e-300)
+            coefficients = own * (state.mass[best] - second) / total
         else:
             coefficients = own * state.scale[best]
         return state.Z[:size].copy(), np.array(coefficients)
@@ -173,7 +172,7 @@ class OnlineKernel(OnlineSolver):
         ball = float(loop.choose_ball(self._ball(), sums, R2))
         root = float(loop.gradient_size(ball, self._bounds(), R2, sums))
         horizon = float(self.horizon or 0)
-        step = float(loop.step_size(steps[best], mode, ball, root, horizon, sums))
+        step = float(step_size(steps[best], mode, ball, root, horizon, sums))
         return {
             "radius": ball,
             "step": step,
