@@ -4,8 +4,10 @@ from . import datasets, losses, metrics, noise, solvers, spectra
 from ._version import __version__
 from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
 from .estimators import (
+    NoiseCorrectedClassifier,
     NoiseCorrectedKernelRegressor,
     NoiseCorrectedRegressor,
+    RegressionCalibration,
     RiskClassifier,
     RiskRegressor,
     certify,
@@ -15,9 +17,11 @@ from .ranking import risk
 
 __all__ = [
     "CollapsedFitWarning",
+    "NoiseCorrectedClassifier",
     "NoiseCorrectedKernelRegressor",
     "NoiseCorrectedRegressor",
     "NoiseMismatchWarning",
+    "RegressionCalibration",
     "RiskClassifier",
     "RiskRegressor",
     "__version__",

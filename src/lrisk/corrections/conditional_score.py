@@ -12,6 +12,7 @@ the gradient of penalised logistic regression.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit
 
 from .._typing import Floats
@@ -104,8 +105,13 @@ class ConditionalScore:
         """
         size = self.X.shape[1] + int(self.intercept)
         theta, spent = self._newton(np.zeros(size), 0.0, tol, max_iter)
-        if theta is None:
-            return ScoreRoot(np.zeros(size), 0.0, np.inf, spent)
+        if theta is None:  # far from the root; without noise the score is a gradient
+            start = minimize(self._naive, np.zeros(size), jac=True, method="L-BFGS-B").x
+            theta, more = self._newton(start, 0.0, tol, max_iter)
+            spent += more
+            if theta is None:
+                residual = float(np.abs(self.score(start, 0.0)).max())
+                return ScoreRoot(start, 0.0, residual, spent)
         reached, step = 0.0, 1.0
         while reached < 1.0 and step > 1e-3 and spent < max_iter:
             share = min(reached + step, 1.0)
@@ -117,6 +123,14 @@ class ConditionalScore:
                 theta, reached = found, share
         residual = float(np.abs(self.score(theta, reached)).max())
         return ScoreRoot(theta, reached, residual, spent)
+
+    def _naive(self, theta: Floats) -> tuple[float, Floats]:
+        """Penalised logistic loss of the noisy rows, and its gradient."""
+        d = self.X.shape[1]
+        scores = self.X @ theta[:d] + (theta[d] if self.intercept else 0.0)
+        loss = float(np.mean(np.logaddexp(0.0, scores) - self.y * scores))
+        penalty = 0.5 * self.mu * float(theta[:d] @ theta[:d])
+        return loss + penalty, -self.score(theta, 0.0)
 
     def _newton(
         self, theta: Floats, share: float, tol: float, max_iter: int

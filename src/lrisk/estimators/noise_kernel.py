@@ -20,7 +20,7 @@ from ..corrections import (
 )
 from ..corrections.bounds import surrogate_ball
 from ..corrections.landmarks import penalised_minimum
-from ..corrections.surrogates import natural_width, terms_matrix
+from ..corrections.surrogates import check_closed_form, natural_width, terms_matrix
 from ..noise import Exact, Noise, Replicates
 from ..solvers.online import OnlineLinear, squared_norms
 from ..solvers.online_kernel import OnlineKernel
@@ -258,6 +258,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         check_kernel_parameters(self)
         self._solver()  # checks its parameters
         noise = self._check_noise(X2)
+        if not noise.knows_characteristic:
+            check_closed_form(noise)  # raises, saying what is needed
         copies, y = self._check_copies(X, X2, y, reset=reset, y_numeric=True)
         factor = self._check_noise_scale(noise_scale, noise, copies[0].shape)
         if factor is not None and (factor.ndim > 1 or self.n_components is None):
