@@ -144,10 +144,13 @@ class OnlineLinear(OnlineSolver):
         shape = (k, n_features)
         return LinearState(np.zeros(shape), np.zeros(shape), np.zeros(7), np.zeros(k))
 
-    def grow(self, state: LinearState, n_features: int) -> LinearState:
-        """The same state with more features, of weight zero so far."""
-        more = ((0, 0), (0, n_features - state.W.shape[1]))
-        W, A = np.pad(state.W, more), np.pad(state.A, more)
+    def grow(self, state: LinearState, n_features: int, last: int = 0) -> LinearState:
+        """The same state with more features, of weight zero, before the `last` ones."""
+        place = state.W.shape[1] - last
+        new = np.zeros((len(state.W), n_features - state.W.shape[1]))
+        W, A = (
+            np.hstack([M[:, :place], new, M[:, place:]]) for M in (state.W, state.A)
+        )
         return LinearState(W, A, state.sums, state.losses)
 
     def step(
