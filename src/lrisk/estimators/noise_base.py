@@ -95,7 +95,7 @@ class NoiseEstimator(BaseEstimator):
                     stacklevel=5,
                 )
 
-    def _warn_of_excess(self, noise: Noise, X: Any, n_copies: int) -> None:
+    def _warn_of_excess(self, noise: Noise, X: Any) -> None:
         """Say so if the noise is stated larger than all there is to see."""
         if not noise.knows_covariance or len(X) < 20:
             return

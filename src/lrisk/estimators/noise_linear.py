@@ -217,7 +217,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         if noise.knows_covariance:
             noise.covariance(copies[0].shape[1])  # of the right size?
             if scale is None:
-                self._warn_of_excess(noise, copies[0], len(copies))
+                self._warn_of_excess(noise, copies[0])
         elif len(copies) < 2:
             noise.covariance(copies[0].shape[1])  # raises, asking for X2
         return copies, np.asarray(y, dtype=np.float64), noise, scale

@@ -96,8 +96,7 @@ class OnlineSolver(Parameters):
     def _bounds(self) -> Floats:
         feature = -1.0 if self.feature_bound is None else float(self.feature_bound)
         target = -1.0 if self.target_bound is None else float(self.target_bound)
-        # A bound B_x̃ on ‖x̃‖ itself bounds the fourth moment too.
-        return np.array([feature, target, feature**2 if feature >= 0 else -1.0])
+        return np.array([feature, target])
 
     def _power(self) -> float:
         """Weight t^power of round t: the theory's average is the plain one.

@@ -140,7 +140,7 @@ class OnlineKernel(OnlineSolver):
             if state.size >= state.next_refresh:
                 loop.refresh(
                     surrogate.terms, state.Z, state.size, state.coefficients,
-                    state.second, state.scale, state.norm, state.mass,
+                    state.second, state.scale, state.norm, state.mass, state.scales,
                 )  # fmt: skip
                 # Growing gaps keep the cost of all refreshes at O(t) a round.
                 state.next_refresh = max(state.size + REFRESH, 5 * state.size // 4)

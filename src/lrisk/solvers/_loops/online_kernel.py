@@ -103,7 +103,9 @@ def exact_rounds(  # type: ignore[no-untyped-def]
 
 
 @jit
-def refresh(terms, Z, t, c, seen, scale, norm, mass):  # type: ignore[no-untyped-def]
+def refresh(  # type: ignore[no-untyped-def]
+    terms, Z, t, c, seen, scale, norm, mass, scales
+):  # fmt: skip
     """Recompute the norms from the coefficients and fold the scales into them."""
     many = scale.shape[0]
     norm[:] = 0.0
@@ -113,6 +115,8 @@ def refresh(terms, Z, t, c, seen, scale, norm, mass):  # type: ignore[no-untyped
             value = value if u == s else 2.0 * value
             for k in range(many):
                 norm[k] += c[k, s] * c[k, u] * value
+    for s in range(t):
+        scales[s] /= scale[0]
     for k in range(many):
         norm[k] *= scale[k] * scale[k]
         for s in range(t):

@@ -34,7 +34,7 @@ def gradient_size(radius, bounds, pairs, sums):  # type: ignore[no-untyped-def]
     target = bounds[1] if bounds[1] >= 0.0 else np.sqrt(sums[TARGET] / count)
     if pairs:
         return 2.0 * (radius * feature + target) * feature
-    fourth = bounds[2] if bounds[2] >= 0.0 else np.sqrt(sums[FOURTH] / count)
+    fourth = max(np.sqrt(sums[FOURTH] / count), feature * feature)
     return 2.0 * (radius * fourth + target * feature + sums[NOISE] * radius)
 
 
@@ -79,8 +79,8 @@ def linear_rounds(  # type: ignore[no-untyped-def]
         Of the ball; negative: from running moments.
     horizon : float
         Rounds in all, 0 if unknown.
-    bounds : array of shape (3,)
-        B_x̃, B_ỹ, √E‖x̃‖⁴; negative: running moments.
+    bounds : array of shape (2,)
+        B_x̃ and B_ỹ; negative: running root mean squares.
     power : float
         Round t enters the average with a weight proportional to t^power.
     judged : bool

@@ -1,0 +1,1 @@
+"""Speed and accuracy, measured beside peers in one run."""
