@@ -273,3 +273,40 @@ def test_predictions_from_noisy_rows_are_unbiased():
     guesses = model.predict_from_noisy(many)
     spread = guesses.std() / np.sqrt(len(guesses))
     assert abs(guesses.mean() - model.predict(x)[0]) < 5 * spread
+
+
+def test_a_bad_block_leaves_the_stream_where_it_was():
+    _, y, noisy, _ = problem(n=400)
+    first = NoiseCorrectedRegressor(KnownCovariance(0.49))
+    first.partial_fit(noisy[0][:200], y[:200])
+    other = pickle.loads(pickle.dumps(first))
+    bad = noisy[0][200:].copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        first.partial_fit(bad, y[200:])
+    with pytest.raises(ValueError, match="2 features"):
+        first.partial_fit(noisy[0][200:, :2], y[200:])
+    for model in (first, other):
+        model.partial_fit(noisy[0][200:], y[200:])
+    assert np.array_equal(first.coef_, other.coef_)
+
+
+def test_fits_of_one_kind_leave_nothing_of_the_other():
+    _, y, noisy, _ = problem(n=100)
+    model = NoiseCorrectedRegressor(KnownCovariance(0.49))
+    model.partial_fit(noisy[0], y)
+    assert not hasattr(model, "alpha_") and model.n_rounds_ == 100
+    model.fit(noisy[0], y)
+    assert not hasattr(model, "n_rounds_") and model.alpha_ > 0
+    model.partial_fit(noisy[0], y)
+    assert model.n_rounds_ == 100 and not hasattr(model, "alpha_")
+
+
+def test_frames_and_feature_names():
+    pd = pytest.importorskip("pandas")
+    _, y, noisy, _ = problem(n=100)
+    frames = [pd.DataFrame(c, columns=["a", "b", "c"]) for c in noisy]
+    named = NoiseCorrectedRegressor().fit(frames[0], y, X2=frames[1])
+    plain = NoiseCorrectedRegressor().fit(noisy[0], y, X2=noisy[1])
+    np.testing.assert_allclose(named.coef_, plain.coef_, rtol=1e-12)
+    assert list(named.feature_names_in_) == ["a", "b", "c"]

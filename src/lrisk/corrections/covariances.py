@@ -191,6 +191,16 @@ def corrected_rows(
         A factor on Σ for each row, or each row's own variances or covariance.
     correction : float in [0, 1]
         Factor on the correction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import corrected_gram, corrected_rows
+    >>> from lrisk.noise import KnownCovariance
+    >>> rows = corrected_rows(np.ones((1, 5, 2)), KnownCovariance(0.25))
+    >>> corrected_gram(rows)
+    array([[0.75, 1.  ],
+           [1.  , 0.75]])
     """
     m, n, d = copies.shape
     mean = copies.mean(axis=0) if m > 1 else copies[0]

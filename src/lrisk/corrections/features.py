@@ -37,6 +37,16 @@ class RandomFeatures:
         ‖ψ̂(x̃)‖², the same for all rows.
     error : float
         Bound on the error that clamping and dropped frequencies make in the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import Gaussian, RandomFeatures
+    >>> from lrisk.noise import LaplaceNoise
+    >>> rng = np.random.default_rng(0)
+    >>> features = RandomFeatures(Gaussian(4.0), LaplaceNoise(0.5), 2, 100, rng)
+    >>> features.noisy(np.zeros((3, 2))).shape
+    (3, 100)
     """
 
     def __init__(

@@ -133,6 +133,13 @@ class Laplacian(RadialKernel):
     ----------
     length : float, default=1.0
         ℓ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import Laplacian
+    >>> Laplacian(2.0).value(np.array([0.0, 4.0])).round(4)
+    array([1.    , 0.3679])
     """
 
     name = "laplacian"
@@ -161,6 +168,13 @@ class Matern(RadialKernel):
     ----------
     nu : float, default=1.5
     length : float, default=1.0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import Matern
+    >>> Matern(0.5, 2.0).value(np.array([0.0, 4.0])).round(4)
+    array([1.    , 0.3679])
     """
 
     name = "matern"
@@ -195,6 +209,13 @@ class RationalQuadratic(RadialKernel):
     ----------
     alpha : float, default=1.0
     m : float, default=1.0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import RationalQuadratic
+    >>> RationalQuadratic(2.0, 1.0).value(np.array([0.0, 1.0]))
+    array([1.  , 0.25])
     """
 
     name = "rational_quadratic"

@@ -106,6 +106,14 @@ class Surrogate:
         R² = k̂(0), the squared norm of every row's surrogate feature.
     error : float
         Largest distance between k and the mixture that stands for it.
+
+    Examples
+    --------
+    >>> from lrisk.corrections import Gaussian, Surrogate
+    >>> from lrisk.noise import GaussianNoise
+    >>> surrogate = Surrogate(Gaussian(4.0), GaussianNoise(1.0), n_features=2)
+    >>> round(surrogate.squared_radius, 12)  # s²/(s² − 2σ²) in two dimensions
+    2.0
     """
 
     def __init__(self, kernel: Kernel, noise: Noise, n_features: int) -> None:

@@ -14,6 +14,15 @@ from ..corrections import KERNELS, Kernel
 from ..corrections.covariances import CorrectedRows, corrected_rows
 from ..noise import Noise, Replicates
 
+#: Attributes of online fits.
+ONLINE = (
+    "_state",
+    "n_rounds_",
+    "learning_rate_",
+    "radius_",
+    "progressive_loss_",
+    "theory_bound_",
+)
 #: Rows a stream is read in at a time.
 BLOCK = 8192
 
@@ -143,6 +152,11 @@ class NoiseEstimator(BaseEstimator):
             rule, remedy = "finite and not negative (semi-definite)", "check it"
             raise ValueError(refused(self, "noise_scale", rule, lowest, remedy))
         return array
+
+    def _forget(self, *names: str) -> None:
+        """Drop what an earlier fit of another kind left behind."""
+        for name in names:
+            self.__dict__.pop(name, None)
 
     # -- standardising -----------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from ..corrections.surrogates import check_closed_form, natural_width, terms_mat
 from ..noise import Exact, Noise, Replicates
 from ..solvers.online import OnlineLinear, squared_norms
 from ..solvers.online_kernel import OnlineKernel
-from .noise_base import NoiseEstimator, check_kernel_parameters
+from .noise_base import ONLINE, NoiseEstimator, check_kernel_parameters
 from .noise_batch import (
     Problem,
     automatic_penalty,
@@ -190,7 +190,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         """
         with unchanged_on_error(self):
             copies, y, noise, factor = self._prepared(X, y, X2, noise_scale, True)
-            self.__dict__.pop("_state", None)
+            self._forget(*ONLINE)
             self._set_standard(copies[0])
             copies = np.stack([self._standard(c) for c in copies])
             self._set_world(copies, noise, one_copy=len(copies) == 1)
@@ -270,6 +270,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
 
     def _set_world(self, copies: Floats, noise: Noise, *, one_copy: bool) -> None:
         """The kernel and its surrogate, fixed for all rounds to come."""
+        self._forget("alpha_", "width_", "support_", "_support", "_surrogate")
         d = copies.shape[2]
         self._world_noise = noise.rescaled(self.scale_, self.correction)
         kernel = self.kernel

@@ -14,7 +14,7 @@ from ..corrections import corrected_least_squares
 from ..corrections.covariances import CorrectedRows, with_constant
 from ..noise import Noise
 from ..solvers.online import LinearState, OnlineLinear, squared_norms
-from .noise_base import BLOCK, NoiseEstimator
+from .noise_base import BLOCK, ONLINE, NoiseEstimator
 
 
 class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
@@ -147,7 +147,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         """
         with unchanged_on_error(self):
             copies, y, noise, scale = self._prepared(X, y, X2, noise_scale, reset=True)
-            self.__dict__.pop("_state", None)
+            self._forget(*ONLINE)
             self._set_standard(copies[0])
             _, rows = self._corrected(copies, noise, scale)
             center = rows.mean.mean(axis=0) * self.fit_intercept
@@ -172,6 +172,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
             copies, y, noise, scale = self._prepared(X, y, X2, noise_scale, reset=first)
             solver = self._online()
             if first:
+                self._forget("alpha_")
                 self._set_standard(copies[0][:BLOCK])
                 state = solver.init(self.n_features_in_ + int(self.fit_intercept))
             else:

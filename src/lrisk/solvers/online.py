@@ -135,6 +135,22 @@ class OnlineLinear(OnlineSolver):
     """Corrected online gradient descent over rows of numbers (paper 3, algorithm 1).
 
     w ← Π_B(w − η(2(w·x̄ − y)x̄ − 2Cw + 2c)), with C the covariance of the noise of x̄.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import corrected_rows
+    >>> from lrisk.noise import KnownCovariance
+    >>> from lrisk.solvers import OnlineLinear
+    >>> from lrisk.solvers.online import squared_norms
+    >>> copies = np.ones((1, 4, 1))
+    >>> rows = corrected_rows(copies, KnownCovariance(0.5))
+    >>> solver = OnlineLinear(learning_rate=0.1, radius=10.0, average=False)
+    >>> state = solver.step(
+    ...     solver.init(1), rows, np.ones(4), squared_norms(copies, rows)
+    ... )
+    >>> solver.finish(state).round(4)  # 2(w − 1) − w in each round
+    array([0.6878])
     """
 
     def init(self, n_features: int) -> LinearState:

@@ -56,6 +56,18 @@ class OnlineKernel(OnlineSolver):
         enters it.
     learning_rate, radius, average, horizon, target_bound :
         As in `OnlineSolver`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import Gaussian, Surrogate
+    >>> from lrisk.noise import Exact
+    >>> from lrisk.solvers import OnlineKernel
+    >>> surrogate, rows = Surrogate(Gaussian(1.0), Exact(), 1), np.zeros((3, 1))
+    >>> solver = OnlineKernel(learning_rate=0.25, average=False)
+    >>> state = solver.step(solver.init(1), surrogate, rows, rows, np.ones(3))
+    >>> solver.finish(state)[1]
+    array([0.5  , 0.25 , 0.125])
     """
 
     def __init__(
