@@ -96,6 +96,7 @@ def kernel(rounds, seed, sigma=0.4, width=2.0):
         angle=float(np.arccos(inner)),
         horizon=rounds,
         target_bound=float(np.sqrt(1.01)),
+        fit_intercept=False,
     ).partial_fit(P, noisy_y, X2=Q)
     state = model._state
     weights = state.coefficients[0, :rounds]

@@ -48,7 +48,7 @@ def test_scikit_learn_conventions(estimator, check):
 def test_without_noise_it_is_kernel_ridge():
     X, _, y, _ = waves(80)
     ours = NoiseCorrectedKernelRegressor(
-        Exact(), width=2.0, alpha=0.5, n_landmarks=None
+        Exact(), width=2.0, alpha=0.5, n_landmarks=None, fit_intercept=False
     ).fit(X, y)
     theirs = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.5).fit(X, y)
     new = waves(50, seed=1)[0]
@@ -75,8 +75,9 @@ def test_exact_rounds_are_algorithm_2():
         alpha *= min(1.0, W / np.sqrt(r))
         iterates.append(alpha.copy())
     model = NoiseCorrectedKernelRegressor(
-        GaussianNoise(var), width=s2, learning_rate=eta, radius=norm
-    )
+        GaussianNoise(var), width=s2, learning_rate=eta, radius=norm,
+        fit_intercept=False,
+    )  # fmt: skip
     model.partial_fit(P[:25], y[:25], X2=Q[:25]).partial_fit(P[25:], y[25:], X2=Q[25:])
     weights = np.sqrt(np.arange(1, T + 1))
     np.testing.assert_allclose(
@@ -309,3 +310,17 @@ def test_online_needs_two_copies():
     with pytest.raises(ValueError, match="two copies"):
         model.partial_fit(P, y)
     assert not hasattr(model, "_state")
+
+
+@pytest.mark.parametrize("form", ["fit", "partial_fit"])
+def test_the_mean_of_the_targets_is_no_burden(form):
+    _, _, y, (P, Q) = waves(3000, seed=12)
+    options = {"width": 2.0, "random_state": 0, "budget": 80}
+    near, far = (
+        NoiseCorrectedKernelRegressor(GaussianNoise(0.16), **options) for _ in range(2)
+    )
+    getattr(near, form)(P, y, X2=Q)
+    getattr(far, form)(P, y + 1000.0, X2=Q)
+    np.testing.assert_allclose(near.predict(P) + 1000.0, far.predict(P), atol=1e-5)
+    lone = NoiseCorrectedKernelRegressor(Exact(), width=1.0).partial_fit(P[:1], y[:1])
+    assert lone.intercept_ == 0.0

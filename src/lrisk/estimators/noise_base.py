@@ -198,6 +198,7 @@ class NoiseEstimator(BaseEstimator):
 def check_kernel_parameters(estimator: Any) -> None:
     """Refuse parameters of a kernel estimator that cannot be."""
     check_flag(estimator, "average", estimator.average)
+    check_flag(estimator, "fit_intercept", estimator.fit_intercept)
     check_real(
         estimator, "angle", estimator.angle, low=0, high=np.pi / 2, low_open=True,
         remedy="π/2 unless you know better",

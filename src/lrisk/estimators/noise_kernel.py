@@ -88,6 +88,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         a corrected cross-validation, which needs no clean data.
     n_landmarks : int or None, default=200
         Landmarks of the batch fit, drawn from the rows; None takes all rows.
+    fit_intercept : bool, default=True
+        Learn the targets' distance from their mean; online, from the mean of the first
+        call's targets (from zero if they are fewer than ten).
     horizon : int or None, default=None
         Number of online rounds, if known, for ``learning_rate="theory"``.
     target_bound : float or None, default=None
@@ -102,6 +105,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         features.
     dual_coef_ : array of shape (n_support,)
         Their coefficients, or those of the random features.
+    intercept_ : float
     width_ : float
         The width used with ``kernel="rbf"``.
     kernel_error_ : float
@@ -148,6 +152,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         n_components: int | None = None,
         alpha: float | str = "auto",
         n_landmarks: int | None = 200,
+        fit_intercept: bool = True,
         horizon: int | None = None,
         target_bound: float | None = None,
         random_state: Any = None,
@@ -166,6 +171,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         self.n_components = n_components
         self.alpha = alpha
         self.n_landmarks = n_landmarks
+        self.fit_intercept = fit_intercept
         self.horizon = horizon
         self.target_bound = target_bound
         self.random_state = random_state
@@ -197,6 +203,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             rng = check_random_state(self.random_state)
             problem, K = self._batch_problem(copies, factor, rng)
             n = len(y)
+            self.intercept_ = float(y.mean()) if self.fit_intercept else 0.0
+            y = y - self.intercept_
             if isinstance(self.alpha, str):
                 penalty = automatic_penalty(problem, K, y)
             else:
@@ -230,6 +238,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             pair = [self._standard(c) for c in copies]
             if first:
                 self._set_world(np.stack(pair), noise, one_copy=False)
+                centred = self.fit_intercept and len(y) >= 10
+                self.intercept_ = float(y.mean()) if centred else 0.0
+            y = y - self.intercept_
             if self.n_components is None:
                 self._kernel_rounds(pair, y)
             else:
@@ -285,10 +296,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         self._features: RandomFeatures | None = None
         if self.n_components is None:
             self._surrogate = Surrogate(kernel, self._world_noise, d)
-            squared, self.kernel_error_ = (
-                self._surrogate.squared_radius,
-                self._surrogate.error,
-            )
+            squared = self._surrogate.squared_radius
+            self.kernel_error_ = self._surrogate.error
         else:
             seed = check_random_state(self.random_state).randint(2**31)
             rng = np.random.default_rng(seed)
@@ -389,5 +398,5 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
                 surrogate = self._surrogate
                 terms = surrogate.terms if noisy else surrogate.clean_terms
                 psi = terms_matrix(terms, surrogate.transform(block), self._support)
-            out[start : start + BLOCK] = psi @ self.dual_coef_
+            out[start : start + BLOCK] = psi @ self.dual_coef_ + self.intercept_
         return out
