@@ -148,16 +148,18 @@ def draw(table):
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "lrisk"
+    matplotlib.rcParams.update({"svg.hashsalt": "lrisk", "svg.fonttype": "none"})
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(6.4, 4.0))
+    figure, axes = plt.subplots(figsize=(7.2, 4.0))
     for index, (name, (regrets, bounds)) in enumerate(table.items()):
         axes.loglog(ROUNDS, regrets, f"C{index}o-", label=name, markersize=4)
         axes.loglog(ROUNDS, bounds, f"C{index}--", linewidth=1)
     axes.set_xlabel("rounds T")
     axes.set_ylabel("expected regret (solid), bound (dashed)")
-    axes.legend(fontsize=8)
+    axes.set_xticks(ROUNDS, [str(rounds) for rounds in ROUNDS])
+    axes.minorticks_off()
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.tight_layout()
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(PICTURE, metadata={"Date": None})
