@@ -1,14 +1,27 @@
 """Learning when the plain average of the losses is the wrong thing to minimise."""
 
-from . import datasets, losses, metrics, solvers, spectra
+from . import datasets, losses, metrics, noise, solvers, spectra
 from ._version import __version__
-from ._warnings import CollapsedFitWarning
-from .estimators import RiskClassifier, RiskRegressor, certify
+from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
+from .estimators import (
+    NoiseCorrectedClassifier,
+    NoiseCorrectedKernelRegressor,
+    NoiseCorrectedRegressor,
+    RegressionCalibration,
+    RiskClassifier,
+    RiskRegressor,
+    certify,
+)
 from .permutahedron import risk_weights
 from .ranking import risk
 
 __all__ = [
     "CollapsedFitWarning",
+    "NoiseCorrectedClassifier",
+    "NoiseCorrectedKernelRegressor",
+    "NoiseCorrectedRegressor",
+    "NoiseMismatchWarning",
+    "RegressionCalibration",
     "RiskClassifier",
     "RiskRegressor",
     "__version__",
@@ -16,6 +29,7 @@ __all__ = [
     "datasets",
     "losses",
     "metrics",
+    "noise",
     "risk",
     "risk_weights",
     "solvers",

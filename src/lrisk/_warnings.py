@@ -3,3 +3,7 @@
 
 class CollapsedFitWarning(UserWarning):
     """The best fit under this spectrum ignores the features."""
+
+
+class NoiseMismatchWarning(UserWarning):
+    """The stated noise, or the second copy, does not fit the rows."""

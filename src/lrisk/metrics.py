@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from ._params import check_choice, refused
+from ._params import check_choice, check_real, refused
 from ._typing import Floats
 from ._validation import BaseScorer
+from .corrections import corrected_losses, corrected_rows
+from .noise import Noise, Replicates
 from .ranking import Ranking, ascending, check_losses, check_row_weights
 from .spectra import Spectrum, parse_spectrum
 
@@ -178,3 +180,123 @@ def loss_quantiles(
     # A level meant as k/n must not miss row k by rounding.
     places = np.searchsorted(cumulative, u * cumulative[-1] * (1.0 - 1e-12))
     return np.asarray(losses[order][np.minimum(places, losses.size - 1)])
+
+
+def corrected_risk(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    X2: ArrayLike | None = None,
+    *,
+    noise: Noise | None = None,
+    noise_scale: ArrayLike | None = None,
+    floor: float = 0.0,
+) -> float:
+    """Mean squared error that a regressor would have on the clean rows.
+
+    Estimated without bias from noisy ones: mean (y − w·x̃)² − wᵀΣw for a linear model
+    (anything with `coef_`), and the mean of (f̂(x̃) − y)(f̂(x̃′) − y) over two copies for
+    anything with `predict_from_noisy`. The noise of the targets is part of it, as in an
+    ordinary error.
+
+    Parameters
+    ----------
+    estimator : fitted regressor, or a pipeline that ends in one
+    X : array-like of shape (n_samples, n_features)
+        Noisy rows.
+    y : array-like of shape (n_samples,)
+    X2 : array-like of shape (n_samples, n_features) or None
+        A second copy of the rows.
+    noise : Noise or None
+        By default the estimator's own.
+    noise_scale : array-like or None
+        As in the estimators.
+    floor : float, default=0.0
+        The estimate may fall below any possible error; it is raised to this share of
+        the variance of y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk import NoiseCorrectedRegressor
+    >>> from lrisk.metrics import corrected_risk
+    >>> from lrisk.noise import KnownCovariance
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(5000, 1))
+    >>> noisy, y = x + rng.normal(size=x.shape), x[:, 0]
+    >>> model = NoiseCorrectedRegressor(KnownCovariance(1.0)).fit(noisy, y)
+    >>> bool(corrected_risk(model, noisy, y) < 0.1)  # on noisy rows it is 1.0
+    True
+    """
+    target = np.asarray(y, dtype=np.float64)
+    copies = [X] if X2 is None else [X, X2]
+    if hasattr(estimator, "steps"):
+        *before, (_, estimator) = estimator.steps
+        for _, step in before:
+            copies = [step.transform(copy) for copy in copies]
+    arrays = np.stack([np.asarray(copy, dtype=np.float64) for copy in copies])
+    if noise is None:
+        noise = getattr(estimator, "noise", None)
+    if noise is None and X2 is not None:
+        noise = Replicates()
+    coef = getattr(estimator, "coef_", None)
+    if coef is not None and np.ndim(coef) == 1 and noise is not None:
+        scale = None if noise_scale is None else np.asarray(noise_scale, np.float64)
+        rows = corrected_rows(arrays, noise, scale)
+        losses = corrected_losses(rows, target - estimator.intercept_, coef)
+    elif X2 is not None and hasattr(estimator, "predict_from_noisy"):
+        first, second = (estimator.predict_from_noisy(copy) for copy in arrays)
+        losses = (first - target) * (second - target)
+    else:
+        rule = "a linear regressor with a known noise, or one with predict_from_noisy"
+        remedy = "pass noise=..., or X2"
+        raise ValueError(refused("lrisk", "estimator", rule, estimator, remedy))
+    return float(max(losses.mean(), floor * target.var()))
+
+
+class CorrectedRiskScorer(BaseScorer):
+    """Scorer for ``GridSearchCV`` and the like: minus the corrected risk."""
+
+    def __init__(self, noise: Noise | None, floor: float) -> None:
+        super().__init__(
+            corrected_risk, -1, {"noise": noise, "floor": floor}, "predict"
+        )
+
+    def _score(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any
+    ) -> float:
+        return -corrected_risk(estimator, X, y_true, **{**self._kwargs, **kwargs})
+
+
+def make_corrected_scorer(
+    noise: Noise | None = None, floor: float = 0.0
+) -> CorrectedRiskScorer:
+    """Scorer that ranks models by their error on clean rows, seeing only noisy ones.
+
+    Parameters
+    ----------
+    noise : Noise or None
+        By default each estimator's own.
+    floor : float, default=0.0
+        Smallest score as a share of the variance of y (see `corrected_risk`).
+
+    Returns
+    -------
+    callable
+        Larger is better. ``scorer.set_score_request(X2=True)`` routes a second copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from lrisk.metrics import make_corrected_scorer
+    >>> from lrisk.noise import KnownCovariance
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    >>> scorer = make_corrected_scorer(KnownCovariance(0.1))
+    >>> cross_val_score(Ridge(), X, y, scoring=scorer).shape
+    (5,)
+    """
+    check_real("make_corrected_scorer", "floor", floor, low=0, remedy="0 is usual")
+    return CorrectedRiskScorer(noise, floor)

@@ -1,6 +1,18 @@
 """Estimators: scikit-learn's interface to the objective."""
 
+from .calibration import RegressionCalibration
 from .certification import certify
 from .linear import RiskClassifier, RiskRegressor
+from .noise_classifier import NoiseCorrectedClassifier
+from .noise_kernel import NoiseCorrectedKernelRegressor
+from .noise_linear import NoiseCorrectedRegressor
 
-__all__ = ["RiskClassifier", "RiskRegressor", "certify"]
+__all__ = [
+    "NoiseCorrectedClassifier",
+    "NoiseCorrectedKernelRegressor",
+    "NoiseCorrectedRegressor",
+    "RegressionCalibration",
+    "RiskClassifier",
+    "RiskRegressor",
+    "certify",
+]

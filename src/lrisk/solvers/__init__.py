@@ -4,6 +4,8 @@ from .choice import automatic_solver
 from .lbfgs import LBFGS
 from .lsvrg import LSVRG
 from .newton import Newton
+from .online import OnlineLinear, OnlineSolver
+from .online_kernel import OnlineKernel
 from .prospect import Prospect
 from .sgd import SGD, SRDA
 from .solution import Solution, Solver, Status
@@ -23,6 +25,9 @@ __all__ = [
     "SOREL",
     "SRDA",
     "Newton",
+    "OnlineKernel",
+    "OnlineLinear",
+    "OnlineSolver",
     "Prospect",
     "Solution",
     "Solver",

@@ -1,0 +1,143 @@
+"""Batch kernel regression from noisy rows: corrected Gram matrices on landmarks.
+
+A function f = Σ_a c_a k(a, ·) over landmarks a has the empirical risk
+
+    cᵀGc − 2bᵀc + mean y²,    G_ab = mean k(a, x)k(b, x),    b_a = mean k(a, x) y
+
+With two copies of each row G and b are unbiased through the surrogate kernel of each
+copy; with one copy the product k(a, x)k(b, x) is itself a Gaussian of width M/2 round
+(a + b)/2, with a surrogate of its own where M − 4Σ ≻ 0 (DESIGN 7).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._params import refused
+from .._typing import Floats, Indices
+from ..noise import LaplaceNoise, Noise, Replicates
+from .covariances import corrected_rows
+from .kernels import Gaussian
+from .moments import corrected_gram
+from .surrogates import (
+    GaussianTerms,
+    Surrogate,
+    check_closed_form,
+    check_width,
+    terms_matrix,
+    width_matrix,
+)
+
+#: Entries of one block of the Laplace product surrogate.
+BLOCK = 2_000_000
+
+
+class Quadratic(NamedTuple):
+    """cᵀ gram c − 2 cᵀ linear, an unbiased estimate of a risk (up to a constant)."""
+
+    gram: Floats
+    linear: Floats
+
+
+def pair_quadratic(features: Floats, y: Floats) -> Quadratic:
+    """From unbiased features of at least two copies; shape (copies, n, size)."""
+    rows = corrected_rows(features, Replicates())
+    return Quadratic(corrected_gram(rows), rows.mean.T @ y / len(y))
+
+
+class OneCopy:
+    """The product surrogate of a Gaussian kernel, for rows observed once.
+
+    Parameters
+    ----------
+    kernel : Gaussian
+    noise : Noise
+        Of the row itself (of its mean, if there are several copies).
+    landmarks : array of shape (m, d)
+    """
+
+    def __init__(self, kernel: Gaussian, noise: Noise, landmarks: Floats) -> None:
+        if not isinstance(kernel, Gaussian):
+            rule, remedy = "a Gaussian kernel for one copy", "pass X2, or kernel='rbf'"
+            raise ValueError(refused("landmarks", "kernel", rule, kernel, remedy))
+        check_closed_form(noise)
+        d = landmarks.shape[1]
+        M = width_matrix(kernel, d)
+        if not isinstance(noise, LaplaceNoise):
+            cov = noise.covariance(d)
+            check_width(kernel, M, np.diag(cov) if cov.ndim == 1 else cov, times=4.0)
+        half = np.asarray(kernel.width, dtype=np.float64) / 2.0
+        self._product = Surrogate(Gaussian(half), noise, d)
+        self._single = Surrogate(kernel, noise, d)
+        self._landmarks = landmarks
+        # k(a, x) k(b, x) = exp(−(a−b)ᵀM⁻¹(a−b)/2) · exp(−(x−m)ᵀ(M/2)⁻¹(x−m))
+        self._between = np.sqrt(self._single.clean_matrix(landmarks, landmarks))
+
+    def quadratic(self, X: Floats, y: Floats) -> Quadratic:
+        """G and b from rows observed once."""
+        linear = self._single.matrix(X, self._landmarks).T @ y / len(y)
+        return Quadratic(self.gram(X), linear)
+
+    def gram(self, X: Floats) -> Floats:
+        """Mean of the surrogate of k(a, x)k(b, x); shape (m, m)."""
+        product, A = self._product, self._product.transform(self._landmarks)
+        Z = product.transform(X)
+        terms = product.terms
+        if isinstance(terms, GaussianTerms):
+            # exp(−q(x−m)) = exp(−½q(x−a)) exp(−½q(x−b)) exp(¼q(a−b)), q the form.
+            halved = GaussianTerms(np.ones(1), terms.rates / 2.0)
+            E = terms_matrix(halved, Z, A)
+            root = np.sqrt(terms_matrix(halved, A, A))
+            gram = terms.weights[0] * (E.T @ E) / (root * len(X))
+            return np.asarray(gram * self._between)
+        m = len(A)
+        middles = 0.5 * (A[:, None] + A[None]).reshape(m * m, -1)
+        total = np.zeros(m * m)
+        step = max(1, BLOCK // (m * m))
+        for start in range(0, len(Z), step):
+            total += terms_matrix(terms, Z[start : start + step], middles).sum(axis=0)
+        return np.asarray(total.reshape(m, m) / len(X) * self._between)
+
+
+def penalised_minimum(problem: Quadratic, K: Floats, penalties: Floats) -> Floats:
+    """Argmin cᵀGc − 2bᵀc + λ cᵀKc for each λ, G clipped to its cone; shape (λ, m).
+
+    Works in the coordinates in which K is the identity; directions that K does not
+    resolve are left out.
+    """
+    values, vectors = np.linalg.eigh(K)
+    kept = values > 1e-10 * values[-1]
+    whiten = vectors[:, kept] / np.sqrt(values[kept])
+    inner = whiten.T @ problem.gram @ whiten
+    spectrum, Q = np.linalg.eigh(0.5 * (inner + inner.T))
+    basis = whiten @ Q
+    target = basis.T @ problem.linear
+    solutions = target / (spectrum.clip(0.0) + np.asarray(penalties)[:, None])
+    return np.asarray(solutions @ basis.T)
+
+
+def choose_penalty(
+    problems: list[Quadratic], sizes: list[int], K: Floats, penalties: Floats
+) -> float:
+    """Penalty of the smallest corrected cross-validation risk over folds.
+
+    Each fold's quadratic is an unbiased estimate of the risk on clean rows, so no clean
+    data are needed.
+    """
+    total, weights = sum(sizes), np.asarray(sizes, dtype=np.float64)
+    gram = np.einsum("f,fab->ab", weights, np.stack([p.gram for p in problems]))
+    linear = np.einsum("f,fa->a", weights, np.stack([p.linear for p in problems]))
+    risk = np.zeros(len(penalties))
+    for fold, n in zip(problems, sizes):
+        rest = total - n
+        others = Quadratic(
+            (gram - n * fold.gram) / rest, (linear - n * fold.linear) / rest
+        )
+        c = penalised_minimum(others, K, penalties)
+        risk += n * (np.einsum("pa,ab,pb->p", c, fold.gram, c) - 2.0 * c @ fold.linear)
+    return float(penalties[int(np.argmin(risk))])
+
+
+def folds(n: int, count: int) -> list[Indices]:
+    """Rows of each of `count` interleaved folds."""
+    return [np.arange(start, n, count) for start in range(min(count, n))]

@@ -1,0 +1,237 @@
+"""What the noise-corrected estimators share: the checks of noise, copies and scales."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._params import check_choice, check_count, check_real, refused
+from .._typing import Floats
+from .._validation import check_flag, validate_data
+from .._warnings import NoiseMismatchWarning
+from ..corrections import KERNELS, Kernel
+from ..corrections.covariances import CorrectedRows, corrected_rows
+from ..noise import Noise, Replicates
+
+#: Attributes of online fits.
+ONLINE = (
+    "_state",
+    "n_rounds_",
+    "learning_rate_",
+    "radius_",
+    "progressive_loss_",
+    "theory_bound_",
+)
+#: Rows a stream is read in at a time.
+BLOCK = 8192
+
+
+class NoiseEstimator(BaseEstimator):
+    """Base of the estimators that know of noise in their features."""
+
+    noise: Noise | None
+    correction: float
+    standardize: bool
+
+    def _check_noise(self, X2: Any) -> Noise:
+        """The noise, or `Replicates` if only a second copy is given."""
+        if self.noise is None:
+            if X2 is not None:
+                return Replicates()
+            rule = "given, so that nobody is uncorrected without knowing it"
+            remedy = (
+                "pass X2 (a second copy of the rows) to fit, a noise such as "
+                "lrisk.noise.KnownCovariance(cov), or lrisk.noise.Exact() for none"
+            )
+            raise ValueError(refused(self, "noise", rule, None, remedy))
+        if not isinstance(self.noise, Noise):
+            rule, remedy = "an object of lrisk.noise or None", "see lrisk.noise"
+            raise TypeError(refused(self, "noise", rule, self.noise, remedy))
+        self.noise.validate()
+        return self.noise
+
+    def _check_shared_parameters(self) -> None:
+        remedy = "1 corrects in full, 0 not at all"
+        check_real(self, "correction", self.correction, low=0, high=1, remedy=remedy)
+        check_flag(self, "standardize", self.standardize)
+
+    def _check_copies(
+        self, X: Any, X2: Any, y: Any = "no_validation", *, reset: bool, **options: Any
+    ) -> tuple[list[Any], Any]:
+        """Every copy of the rows, shapes (n, d), and the targets if there are any."""
+        options = {"dtype": np.float64, "reset": reset, **options}
+        if y is None:
+            options.pop("y_numeric", None)  # scikit-learn then asks for y itself
+        checked = validate_data(self, X, y, **options)
+        X, y = checked if isinstance(checked, tuple) else (checked, None)
+        copies = [X]
+        if X2 is not None:
+            others = np.asarray(X2, dtype=np.float64)
+            shapes = f"of the shape of X, {X.shape}, or (n, copies, d) for more copies"
+            others = others[:, None] if others.ndim == 2 else others
+            if others.ndim != 3 or (others.shape[0], others.shape[2]) != X.shape:
+                remedy = "pass another observation of the same rows"
+                got = np.shape(X2)
+                raise ValueError(refused(self, "X2", shapes, got, remedy))
+            if not np.all(np.isfinite(others)):
+                remedy = "remove NaN and infinity"
+                raise ValueError(refused(self, "X2", "finite", "NaN or inf", remedy))
+            copies += [others[:, a] for a in range(others.shape[1])]
+            self._warn_of_mismatch(copies)
+        return copies, y
+
+    def _warn_of_mismatch(self, copies: list[Any]) -> None:
+        first, n = copies[0], len(copies[0])
+        if n < 10:
+            return
+        spread = first.std(axis=0)
+        for other in copies[1:]:
+            own = other.std(axis=0)
+            shift = np.abs(other.mean(axis=0) - first.mean(axis=0))
+            far = shift > np.maximum(spread, own) + 1e-12
+            ratio = (own > 4.0 * spread + 1e-12) | (spread > 4.0 * own + 1e-12)
+            if np.any(far | ratio):
+                feature = int(np.argmax(far | ratio))
+                warnings.warn(
+                    f"{type(self).__name__}: X2 differs grossly from X in location or "
+                    f"scale (feature {feature}: means {first.mean(axis=0)[feature]:.4g}"
+                    f" and {other.mean(axis=0)[feature]:.4g}, deviations "
+                    f"{spread[feature]:.4g} and {own[feature]:.4g}). Was only X "
+                    "scaled? Use standardize=True, or transform_input=['X2'] in the "
+                    "pipeline.",
+                    NoiseMismatchWarning,
+                    stacklevel=5,
+                )
+
+    def _warn_of_excess(self, noise: Noise, X: Any) -> None:
+        """Say so if the noise is stated larger than all there is to see."""
+        if not noise.knows_covariance or len(X) < 20:
+            return
+        cov = noise.covariance(X.shape[1])
+        variances = self.correction * (cov if cov.ndim == 1 else np.diag(cov))
+        excess = variances > 1.2 * X.var(axis=0) + 1e-12
+        if np.any(excess):
+            feature = int(np.argmax(excess))
+            warnings.warn(
+                f"{type(self).__name__}: the noise variance {variances[feature]:.4g} "
+                f"stated for feature {feature} is larger than the variance observed, "
+                f"{X.var(axis=0)[feature]:.4g}. Over-stated noise hurts more than "
+                "under-stated: check its units, or lower correction.",
+                NoiseMismatchWarning,
+                stacklevel=4,
+            )
+
+    def _check_noise_scale(
+        self, noise_scale: Any, noise: Noise, shape: tuple[int, int]
+    ) -> Floats | None:
+        """Factors (n,), variances (n, d) or covariances (n, d, d) of each row."""
+        if noise_scale is None:
+            return None
+        n, d = shape
+        if not noise.knows_covariance:
+            rule, remedy = "left out where the noise is unknown", "give a noise"
+            raise ValueError(refused(self, "noise_scale", rule, "an array", remedy))
+        array = np.asarray(noise_scale, dtype=np.float64)
+        if array.shape not in ((n,), (n, d), (n, d, d)):
+            rule = f"of shape {(n,)}, {(n, d)} or {(n, d, d)}"
+            remedy = "give each row a factor, its variances or its covariance"
+            raise ValueError(refused(self, "noise_scale", rule, array.shape, remedy))
+        lowest = float(array.min(initial=0.0))
+        if array.ndim == 3:
+            if not np.allclose(array, array.transpose(0, 2, 1)):
+                remedy = "symmetrise each matrix"
+                seen = "an asymmetric covariance"
+                raise ValueError(
+                    refused(self, "noise_scale", "symmetric", seen, remedy)
+                )
+            size = float(np.abs(array).max(initial=0.0))
+            lowest = float(np.linalg.eigvalsh(array).min(initial=0.0))
+            lowest = 0.0 if lowest > -1e-8 * size else lowest
+        if not np.all(np.isfinite(array)) or lowest < 0:
+            rule, remedy = "finite and not negative (semi-definite)", "check it"
+            raise ValueError(refused(self, "noise_scale", rule, lowest, remedy))
+        return array
+
+    def _forget(self, *names: str) -> None:
+        """Drop what an earlier fit of another kind left behind."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
+    # -- standardising -----------------------------------------------------------------
+
+    def _set_standard(self, X: Any) -> None:
+        """Take location and scale from noisy rows (`standardize`), or leave them be."""
+        d = X.shape[1]
+        self.location_, self.scale_ = np.zeros(d), np.ones(d)
+        if self.standardize:
+            if len(X) < 2:
+                rule, remedy = "two rows or more to standardize", "pass more rows"
+                raise ValueError(refused(self, "X", rule, "one sample", remedy))
+            self.location_ = np.asarray(X.mean(axis=0))
+            spread = np.asarray(X.std(axis=0))
+            self.scale_ = np.where(spread > 0, spread, 1.0)
+
+    def _standard(self, X: Any) -> Floats:
+        if not self.standardize:
+            return np.asarray(X)
+        return np.asarray((X - self.location_) / self.scale_)
+
+    def _standard_scale(self, noise_scale: Floats | None) -> Floats | None:
+        """Per-row covariances in standard units; factors have none."""
+        if noise_scale is None or noise_scale.ndim == 1:
+            return noise_scale
+        if noise_scale.ndim == 2:
+            return np.asarray(noise_scale / self.scale_**2)
+        return np.asarray(noise_scale / np.outer(self.scale_, self.scale_))
+
+    def _corrected(
+        self, copies: list[Any], noise: Noise, noise_scale: Floats | None
+    ) -> tuple[Floats, CorrectedRows]:
+        """Copies in standard units, and with them means and their covariances."""
+        stacked = np.stack([self._standard(copy) for copy in copies])
+        rescaled = noise.rescaled(self.scale_)
+        scale = self._standard_scale(noise_scale)
+        return stacked, corrected_rows(stacked, rescaled, scale, self.correction)
+
+
+def check_kernel_parameters(estimator: Any) -> None:
+    """Refuse parameters of a kernel estimator that cannot be."""
+    check_flag(estimator, "average", estimator.average)
+    check_flag(estimator, "fit_intercept", estimator.fit_intercept)
+    check_real(
+        estimator, "angle", estimator.angle, low=0, high=np.pi / 2, low_open=True,
+        remedy="π/2 unless you know better",
+    )  # fmt: skip
+    if isinstance(estimator.width, str):
+        check_choice(estimator, "width", estimator.width, ("auto",))
+    else:
+        remedy = "'auto' sets it"
+        check_real(
+            estimator, "width", estimator.width, low=0, low_open=True, remedy=remedy
+        )
+    if isinstance(estimator.alpha, str):
+        check_choice(estimator, "alpha", estimator.alpha, ("auto",))
+    else:
+        remedy = "'auto' chooses it"
+        check_real(estimator, "alpha", estimator.alpha, low=0, remedy=remedy)
+    if estimator.n_components is not None:
+        check_count(estimator, "n_components", estimator.n_components, low=1)
+        if estimator.budget is not None:
+            rule, remedy = "None with n_components", "choose one of the two"
+            raise ValueError(
+                refused(estimator, "budget", rule, estimator.budget, remedy)
+            )
+    if estimator.n_landmarks is not None:
+        check_count(estimator, "n_landmarks", estimator.n_landmarks)
+    if isinstance(estimator.kernel, Kernel):
+        estimator.kernel.validate()
+        if estimator.width != "auto":
+            rule, remedy = "left alone when kernel is an object", "set it there"
+            raise ValueError(refused(estimator, "width", rule, estimator.width, remedy))
+    elif estimator.kernel != "rbf":
+        names = ", ".join(kind.__name__ for kind in KERNELS.values())
+        rule = f"'rbf' or an object of lrisk.corrections ({names})"
+        raise ValueError(
+            refused(estimator, "kernel", rule, estimator.kernel, "pass one")
+        )

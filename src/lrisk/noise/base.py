@@ -1,0 +1,106 @@
+"""What is known of the observation noise: x̃ = x + n with E n = 0.
+
+A noise says as much as its user knows. Its covariance Σ corrects linear models, its
+characteristic function φ(ω) = E e^{iω·n} corrects kernel models, and knowing neither
+still allows linear models if each row was observed twice (paper 3, sections 4 and 5).
+"""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._params import Parameters, refused
+from .._typing import AnyArray, Floats
+
+
+class Noise(Parameters):
+    """Base of all noises; a subclass says what is known."""
+
+    name: ClassVar[str]
+    #: Whether the covariance is known; otherwise each row must be observed twice.
+    knows_covariance: ClassVar[bool] = True
+    #: Whether the characteristic function is known.
+    knows_characteristic: ClassVar[bool] = False
+
+    def covariance(self, n_features: int) -> Floats:
+        """Σ as its diagonal, shape (d,), or in full, shape (d, d)."""
+        raise NotImplementedError
+
+    def target_covariance(self, n_features: int) -> Floats:
+        """Cov(n, noise of the target), shape (d,); zero unless stated."""
+        return np.zeros(n_features)
+
+    def characteristic(self, omega: Floats, factor: float = 1.0) -> AnyArray:
+        """φ(√factor · ω) for frequencies of shape (m, d); shape (m,).
+
+        `factor` multiplies the covariance.
+        """
+        rule = "one with a known characteristic function"
+        remedy = "use GaussianNoise, LaplaceNoise or CharacteristicNoise"
+        raise ValueError(refused(self, "noise", rule, self, remedy))
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        """Draw noise for `shape` = (n, d) entries, where the distribution is known."""
+        rule = "one with a known distribution"
+        raise ValueError(
+            refused(self, "noise", rule, self, "use GaussianNoise or LaplaceNoise")
+        )
+
+    def rescaled(self, scale: Floats, correction: float = 1.0) -> "Noise":
+        """The noise of the features divided by `scale`, shape (d,).
+
+        `correction` multiplies the covariance.
+        """
+        raise NotImplementedError
+
+
+def checked_covariance(owner: object, name: str, cov: ArrayLike) -> Floats:
+    """A scalar, diagonal or full covariance as an array, or one clear error."""
+    try:
+        array = np.asarray(cov, dtype=np.float64)
+    except (TypeError, ValueError):
+        remedy = "pass a variance, one per feature, or a matrix"
+        raise TypeError(refused(owner, name, "numeric", cov, remedy)) from None
+    if array.ndim > 2 or (array.ndim == 2 and array.shape[0] != array.shape[1]):
+        rule = "a number, of shape (d,), or of shape (d, d)"
+        remedy = "per-row covariances go into noise_scale"
+        raise ValueError(refused(owner, name, rule, array.shape, remedy))
+    if not np.all(np.isfinite(array)):
+        remedy = "remove NaN and infinity"
+        raise ValueError(refused(owner, name, "finite", "non-finite values", remedy))
+    rule = "positive semi-definite"
+    if array.ndim < 2:
+        if np.any(array < 0):
+            remedy = "variances are at least 0"
+            raise ValueError(refused(owner, name, rule, float(array.min()), remedy))
+        return array
+    size = float(np.abs(array).max()) if array.size else 0.0
+    if not np.allclose(array, array.T, rtol=1e-8, atol=1e-12 * size):
+        remedy = "symmetrise it: (cov + cov.T) / 2"
+        raise ValueError(refused(owner, name, "symmetric", "an asymmetric one", remedy))
+    array = 0.5 * (array + array.T)
+    lowest = float(np.linalg.eigvalsh(array)[0]) if array.size else 0.0
+    if lowest < -1e-8 * max(size, 1e-300):
+        seen = f"a matrix with the eigenvalue {lowest:.3g}"
+        remedy = "clip its eigenvalues at 0 if it is an estimate"
+        raise ValueError(refused(owner, name, rule, seen, remedy))
+    return array
+
+
+def expanded(owner: object, name: str, array: Floats, n_features: int) -> Floats:
+    """A checked scalar, (d,) or (d, d) array as (d,) or (d, d) for `n_features`."""
+    if array.ndim == 0:
+        return np.full(n_features, float(array))
+    if array.shape[0] != n_features:
+        rule = f"for {n_features} features, as X has"
+        remedy = "give one variance per feature, or a single number for all"
+        raise ValueError(refused(owner, name, rule, f"shape {array.shape}", remedy))
+    return array
+
+
+def divided(cov: Floats, scale: Floats, correction: float) -> Floats:
+    """Covariance of the features divided by `scale`, times `correction`."""
+    if cov.ndim == 1:
+        return correction * cov / scale**2
+    return correction * cov / np.outer(scale, scale)

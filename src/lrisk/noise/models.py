@@ -1,0 +1,291 @@
+"""The noises: exact, replicates, known covariance, Gaussian, Laplace, any φ."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._params import refused
+from .._typing import AnyArray, Floats
+from .base import Noise, checked_covariance, divided, expanded
+
+
+class Exact(Noise):
+    """No noise: every estimator becomes its ordinary, uncorrected self.
+
+    Examples
+    --------
+    >>> from lrisk.noise import Exact
+    >>> Exact().covariance(2)
+    array([0., 0.])
+    """
+
+    name = "exact"
+    knows_characteristic = True
+
+    def covariance(self, n_features: int) -> Floats:
+        """Zero."""
+        return np.zeros(n_features)
+
+    def characteristic(self, omega: Floats, factor: float = 1.0) -> AnyArray:
+        """One."""
+        return np.ones(len(omega))
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        """Zeros."""
+        return np.zeros(shape)
+
+    def rescaled(self, scale: Floats, correction: float = 1.0) -> "Exact":
+        """The same."""
+        return self
+
+
+class Replicates(Noise):
+    """Nothing is known, but each row was observed at least twice, independently.
+
+    The products of different copies are free of bias (paper 3, algorithm 1, left).
+
+    Examples
+    --------
+    >>> from lrisk.noise import Replicates
+    >>> Replicates().knows_covariance
+    False
+    """
+
+    name = "replicates"
+    knows_covariance = False
+
+    def covariance(self, n_features: int) -> Floats:
+        """Unknown: refused."""
+        remedy = "pass X2, or estimate it with from_replicates(X1, X2)"
+        rule = "one with a known covariance"
+        raise ValueError(refused(self, "noise", rule, self, remedy))
+
+    def rescaled(self, scale: Floats, correction: float = 1.0) -> "Replicates":
+        """The same: nothing is known of it in any unit."""
+        return self
+
+
+class KnownCovariance(Noise):
+    """Noise of known covariance and unknown shape (paper 3, algorithm 1, right).
+
+    Parameters
+    ----------
+    cov : float, array of shape (d,) or (d, d), default=1.0
+        Σ: one variance for all features, one for each, or the matrix.
+    target_cov : float, array of shape (d,) or None
+        Cov(n, noise of the target), where the two are correlated.
+
+    Examples
+    --------
+    >>> from lrisk.noise import KnownCovariance
+    >>> KnownCovariance([0.1, 0.4]).covariance(2)
+    array([0.1, 0.4])
+    """
+
+    name = "known_covariance"
+
+    def __init__(self, cov: ArrayLike = 1.0, *, target_cov: Any = None) -> None:
+        self.cov = cov
+        self.target_cov = target_cov
+        self.validate()
+
+    def validate(self) -> None:
+        """Σ is symmetric and positive semi-definite."""
+        checked_covariance(self, "cov", self.cov)
+        if self.target_cov is not None and (
+            np.ndim(self.target_cov) > 1 or not np.all(np.isfinite(self.target_cov))
+        ):
+            rule, remedy = "a number or of shape (d,)", "give one per feature"
+            value = self.target_cov
+            raise ValueError(refused(self, "target_cov", rule, value, remedy))
+
+    def covariance(self, n_features: int) -> Floats:
+        """Σ as its diagonal or in full."""
+        cov = checked_covariance(self, "cov", self.cov)
+        return expanded(self, "cov", cov, n_features)
+
+    def target_covariance(self, n_features: int) -> Floats:
+        """Cov(n, noise of the target)."""
+        if self.target_cov is None:
+            return np.zeros(n_features)
+        array = np.asarray(self.target_cov, dtype=np.float64)
+        return expanded(self, "target_cov", array, n_features)
+
+    def rescaled(self, scale: Floats, correction: float = 1.0) -> "KnownCovariance":
+        """The noise of the features divided by `scale`."""
+        cov = divided(self.covariance(len(scale)), scale, correction)
+        cross = correction * self.target_covariance(len(scale)) / scale
+        return type(self)(cov, target_cov=cross if cross.any() else None)
+
+
+class GaussianNoise(KnownCovariance):
+    """Gaussian noise N(0, Σ) of known covariance (paper 3, section 5).
+
+    φ(ω) = exp(−½ ωᵀΣω).
+
+    Parameters
+    ----------
+    cov : float, array of shape (d,) or (d, d), default=1.0
+        Σ: one variance for all features, one for each, or the matrix.
+    target_cov : float, array of shape (d,) or None
+        Cov(n, noise of the target), where the two are correlated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.noise import GaussianNoise
+    >>> GaussianNoise(0.5).characteristic(np.array([[0.0, 2.0]])).round(4)
+    array([0.3679])
+    """
+
+    name = "gaussian"
+    knows_characteristic = True
+
+    def characteristic(self, omega: Floats, factor: float = 1.0) -> AnyArray:
+        """Evaluate exp(−½ factor ωᵀΣω)."""
+        cov = self.covariance(omega.shape[1])
+        if cov.ndim == 1:
+            form = (omega**2) @ cov
+        else:
+            form = np.einsum("ij,ij->i", omega @ cov, omega)
+        return np.exp(-0.5 * factor * form)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        """Draw from N(0, Σ)."""
+        cov = self.covariance(shape[1])
+        normal = rng.normal(size=shape)
+        if cov.ndim == 1:
+            return np.asarray(normal * np.sqrt(cov))
+        values, vectors = np.linalg.eigh(cov)
+        return np.asarray(normal @ (vectors * np.sqrt(values.clip(0))).T)
+
+
+class LaplaceNoise(Noise):
+    """Independent Laplace noise in each feature, density e^{−|n|/b} / (2b).
+
+    Its covariance is 2b² and φ(ω) = ∏ 1/(1 + b²ω²); it is what the Laplace mechanism of
+    local differential privacy adds.
+
+    Parameters
+    ----------
+    scale : float or array of shape (d,), default=1.0
+        b: one for all features or one for each.
+
+    Examples
+    --------
+    >>> from lrisk.noise import LaplaceNoise
+    >>> LaplaceNoise(0.5).covariance(2)
+    array([0.5, 0.5])
+    """
+
+    name = "laplace"
+    knows_characteristic = True
+
+    def __init__(self, scale: ArrayLike = 1.0) -> None:
+        self.scale = scale
+        self.validate()
+
+    def validate(self) -> None:
+        """B is finite and at least 0."""
+        array = checked_covariance(self, "scale", self.scale)
+        if array.ndim > 1:
+            rule, remedy = "a number or of shape (d,)", "coordinates are independent"
+            raise ValueError(refused(self, "scale", rule, array.shape, remedy))
+
+    def scales(self, n_features: int) -> Floats:
+        """The scales b, shape (d,)."""
+        array = np.asarray(self.scale, dtype=np.float64)
+        return expanded(self, "scale", array, n_features)
+
+    def covariance(self, n_features: int) -> Floats:
+        """2b²."""
+        return 2.0 * self.scales(n_features) ** 2
+
+    def characteristic(self, omega: Floats, factor: float = 1.0) -> AnyArray:
+        """∏ 1/(1 + factor b²ω²)."""
+        b = self.scales(omega.shape[1])
+        return np.asarray(1.0 / np.prod(1.0 + factor * (b * omega) ** 2, axis=1))
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        """Draw independent Laplace variables."""
+        return rng.laplace(size=shape) * self.scales(shape[1])
+
+    def rescaled(self, scale: Floats, correction: float = 1.0) -> "LaplaceNoise":
+        """The noise of the features divided by `scale`."""
+        return LaplaceNoise(np.sqrt(correction) * self.scales(len(scale)) / scale)
+
+
+class CharacteristicNoise(Noise):
+    """Noise of any known characteristic function.
+
+    Parameters
+    ----------
+    phi : callable
+        φ(ω) for frequencies of shape (m, d), giving shape (m,), real or complex.
+    cov : float, array of shape (d,) or (d, d)
+        Its covariance Σ.
+
+    Examples
+    --------
+    Uniform noise on [−½, ½] in each feature:
+
+    >>> import numpy as np
+    >>> from lrisk.noise import CharacteristicNoise
+    >>> def phi(omega):
+    ...     return np.sinc(omega / (2 * np.pi)).prod(axis=1)
+    >>> noise = CharacteristicNoise(phi, cov=1 / 12)
+    >>> noise.characteristic(np.array([[0.0], [np.pi]])).round(4)
+    array([1.    , 0.6366])
+    """
+
+    name = "characteristic"
+    knows_characteristic = True
+
+    def __init__(self, phi: Callable[[Floats], AnyArray], cov: ArrayLike) -> None:
+        self.phi = phi
+        self.cov = cov
+        self.validate()
+
+    def validate(self) -> None:
+        """`phi` can be called, `cov` is positive semi-definite."""
+        checked_covariance(self, "cov", self.cov)
+        if not callable(self.phi):
+            remedy = "pass a function of an (m, d) array"
+            raise TypeError(refused(self, "phi", "callable", self.phi, remedy))
+
+    def covariance(self, n_features: int) -> Floats:
+        """Σ as its diagonal or in full."""
+        cov = checked_covariance(self, "cov", self.cov)
+        return expanded(self, "cov", cov, n_features)
+
+    def characteristic(self, omega: Floats, factor: float = 1.0) -> AnyArray:
+        """φ(√factor · ω), checked: shape (m,), |φ| ≤ 1."""
+        values = np.asarray(self.phi(np.sqrt(factor) * omega))
+        if values.shape != (len(omega),):
+            rule = f"giving shape ({len(omega)},) for {len(omega)} frequencies"
+            remedy = "reduce over the last axis"
+            raise ValueError(refused(self, "phi", rule, values.shape, remedy))
+        if not np.all(np.abs(values) <= 1.0 + 1e-9):
+            seen = float(np.abs(values).max())
+            remedy = "a characteristic function never exceeds 1"
+            raise ValueError(refused(self, "phi", "at most 1 in size", seen, remedy))
+        return values
+
+    def rescaled(self, scale: Floats, correction: float = 1.0) -> "CharacteristicNoise":
+        """The noise of the features divided by `scale`."""
+        cov = divided(self.covariance(len(scale)), scale, correction)
+        phi = _RescaledPhi(self.phi, np.sqrt(correction) / scale)
+        return CharacteristicNoise(phi, cov)
+
+
+class _RescaledPhi:
+    """ω ↦ φ(c·ω); a class, so that it pickles."""
+
+    def __init__(self, phi: Callable[[Floats], AnyArray], factors: Floats) -> None:
+        self.phi = phi
+        self.factors = factors
+
+    def __call__(self, omega: Floats) -> AnyArray:
+        return self.phi(omega * self.factors)

@@ -1,0 +1,217 @@
+"""Front door to river: noise-corrected regressors with `learn_one` / `predict_one`.
+
+Needs the package `river`; nothing else in lrisk imports this module. Rows are
+dictionaries, as everywhere in river; features may appear and vanish.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from river import base
+
+from ._params import refused
+from ._typing import Floats
+from .corrections.covariances import corrected_rows, with_constant
+from .estimators import NoiseCorrectedKernelRegressor
+from .noise import Exact, Noise, Replicates
+from .solvers.online import LinearState, OnlineLinear, squared_norms
+
+Row = dict[Any, Any]
+
+__all__ = ["KernelRegressor", "LinearRegressor"]
+
+
+class LinearRegressor(base.Regressor):
+    """Noise-corrected online linear regression (see `NoiseCorrectedRegressor`).
+
+    A feature that is missing from a row counts as an exact zero.
+
+    Parameters
+    ----------
+    noise : Noise or None
+        What is known of the noise; None needs `x2` in every call. A covariance per
+        feature, or in full, is in the order in which features first appear.
+    learning_rate : "auto", "theory" or float
+    radius : "auto" or float
+    average : bool
+    correction : float in [0, 1]
+    fit_intercept : bool
+
+    Examples
+    --------
+    >>> from lrisk.noise import KnownCovariance
+    >>> from lrisk.river import LinearRegressor
+    >>> model = LinearRegressor(KnownCovariance(0.1), learning_rate=0.05)
+    >>> for _ in range(100):
+    ...     model.learn_one({"a": 1.0, "b": 0.0}, 2.0)
+    ...     model.learn_one({"a": 0.0, "b": 1.0}, -1.0)
+    >>> model.predict_one({"a": 1.0}) > 1.5
+    True
+    """
+
+    def __init__(
+        self,
+        noise: Noise | None = None,
+        learning_rate: Any = "auto",
+        radius: float | str = "auto",
+        average: bool = True,
+        correction: float = 1.0,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.noise = noise
+        self.learning_rate = learning_rate
+        self.radius = radius
+        self.average = average
+        self.correction = correction
+        self.fit_intercept = fit_intercept
+        self._solver = OnlineLinear(learning_rate, radius, average=average)
+        self._places: dict[Any, int] = {}
+        self._state: LinearState | None = None
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"noise": Exact()}
+
+    def learn_one(
+        self, x: Row, y: float, x2: Row | None = None, noise_scale: float | None = None
+    ) -> None:
+        """Learn from one row.
+
+        Parameters
+        ----------
+        x : dict
+            Noisy features.
+        y : float
+        x2 : dict or None
+            A second copy of the features.
+        noise_scale : float or None
+            Factor on the noise's covariance in this row.
+        """
+        noise = _noise(self, self.noise, x2)
+        places = dict(self._places)
+        for name in x if x2 is None else {**x, **x2}:
+            places.setdefault(name, len(places))
+        d = len(places)
+        rows = [_vector(row, places) for row in (x, x2) if row is not None]
+        copies = np.stack(rows)[:, None]
+        scale = _masked(noise, [name in x for name in places], noise_scale)
+        corrected = corrected_rows(copies, noise, scale, self.correction)
+        squared = squared_norms(copies, corrected)
+        size = d + int(self.fit_intercept)
+        if self.fit_intercept:
+            corrected, squared = with_constant(corrected), squared + 1.0
+        state = self._state or self._solver.init(size)
+        if state.W.shape[1] < size:
+            # The constant comes last: new features go before it.
+            state = self._solver.grow(state, size, int(self.fit_intercept))
+        self._places = places
+        self._state = self._solver.step(state, corrected, np.array([float(y)]), squared)
+
+    def predict_one(self, x: Row) -> float:
+        """Predict from the clean features of one row."""
+        if self._state is None:
+            return 0.0
+        theta = self._solver.finish(self._state)
+        value = float(theta[-1]) if self.fit_intercept else 0.0
+        for name, entry in x.items():
+            if name in self._places:
+                value += float(theta[self._places[name]]) * float(entry)
+        return value
+
+    @property
+    def weights(self) -> dict[Any, float]:
+        """Coefficient of each feature."""
+        if self._state is None:
+            return {}
+        theta = self._solver.finish(self._state)
+        return {name: float(theta[place]) for name, place in self._places.items()}
+
+
+class KernelRegressor(base.Regressor):
+    """Noise-corrected online kernel regression on river's rows.
+
+    The features are those of the first row, sorted by name; a missing one counts as
+    zero and an unknown one is refused.
+
+    Parameters
+    ----------
+    estimator : NoiseCorrectedKernelRegressor
+        With `width` set, and a `budget` or `n_components` for streams that do not end.
+
+    Examples
+    --------
+    >>> from lrisk import NoiseCorrectedKernelRegressor
+    >>> from lrisk.noise import Exact
+    >>> from lrisk.river import KernelRegressor
+    >>> model = KernelRegressor(
+    ...     NoiseCorrectedKernelRegressor(Exact(), width=1.0, budget=20)
+    ... )
+    >>> for t in range(50):
+    ...     model.learn_one({"a": t % 5}, float(t % 5 == 2))
+    >>> model.predict_one({"a": 2}) > model.predict_one({"a": 4})
+    True
+    """
+
+    def __init__(self, estimator: NoiseCorrectedKernelRegressor) -> None:
+        self.estimator = estimator
+        self._own: Any = None
+        self._places: dict[Any, int] = {}
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"estimator": NoiseCorrectedKernelRegressor(Exact(), width=1.0, budget=9)}
+
+    def learn_one(
+        self, x: Row, y: float, x2: Row | None = None, noise_scale: float | None = None
+    ) -> None:
+        """Learn from one row; as in `LinearRegressor`."""
+        names = sorted(x, key=str)
+        places = self._places or {name: place for place, name in enumerate(names)}
+        unknown = [name for name in {**x, **(x2 or {})} if name not in places]
+        if unknown:
+            rule = f"made of the first row's features, {list(places)}"
+            remedy = "select features before this step"
+            raise ValueError(refused(self, "x", rule, unknown[0], remedy))
+        own = self._own
+        if own is None:
+            own = type(self.estimator)(**self.estimator.get_params(deep=False))
+        own.partial_fit(
+            _vector(x, places)[None],
+            [float(y)],
+            X2=None if x2 is None else _vector(x2, places)[None],
+            noise_scale=None if noise_scale is None else [noise_scale],
+        )
+        self._own, self._places = own, places
+
+    def predict_one(self, x: Row) -> float:
+        """Predict from the clean features of one row."""
+        if self._own is None:
+            return 0.0
+        return float(self._own.predict(_vector(x, self._places)[None])[0])
+
+
+def _noise(owner: object, noise: Noise | None, x2: Row | None) -> Noise:
+    if noise is None and x2 is None:
+        rule, remedy = "given without x2", "pass a noise, Exact(), or x2"
+        raise ValueError(refused(owner, "noise", rule, None, remedy))
+    return Replicates() if noise is None else noise
+
+
+def _vector(x: Row, places: dict[Any, int]) -> Floats:
+    vector = np.zeros(len(places))
+    for name, value in x.items():
+        if name in places:
+            vector[places[name]] = value
+    return vector
+
+
+def _masked(noise: Noise, present: list[bool], factor: float | None) -> Any:
+    """Covariance of one row: none for features that are missing."""
+    if not noise.knows_covariance:
+        return None
+    if all(present):
+        return None if factor is None else np.array([float(factor)])
+    cov = noise.covariance(len(present)) * (1.0 if factor is None else float(factor))
+    mask = np.array(present, dtype=np.float64)
+    return (cov * mask if cov.ndim == 1 else cov * np.outer(mask, mask))[None]

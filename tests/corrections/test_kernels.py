@@ -1,0 +1,91 @@
+"""Mixtures of Gaussians: the kernels they stand for, and the errors they report."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import kernels as gp
+
+from lrisk.corrections import Gaussian, Laplacian, Matern, RationalQuadratic, Surrogate
+from lrisk.corrections.surrogates import narrowest_width
+from lrisk.noise import Exact, GaussianNoise, LaplaceNoise
+
+PEERS = [
+    (Matern(1.5, 2.0), gp.Matern(2.0, nu=1.5)),
+    (Matern(2.5, 0.7), gp.Matern(0.7, nu=2.5)),
+    (Laplacian(1.3), gp.Matern(1.3, nu=0.5)),
+    (RationalQuadratic(1.5, 6.0), gp.RationalQuadratic(np.sqrt(2.0), alpha=1.5)),
+    (Gaussian(3.0), gp.RBF(np.sqrt(1.5))),
+]
+
+
+@pytest.mark.parametrize(("kernel", "peer"), PEERS, ids=lambda k: str(k)[:24])
+def test_kernels_are_scikit_learns(kernel, peer):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    squared = ((X[:, None] - X[None]) ** 2).sum(-1)
+    np.testing.assert_allclose(kernel.value(squared), peer(X), atol=1e-9)
+    exact = Surrogate(kernel, Exact(), 3)
+    assert np.abs(exact.matrix(X, X) - peer(X)).max() <= exact.error + 1e-12
+    assert exact.error < 1e-4
+
+
+# Largest distance between kernel and clamped mixture at s₀² = 2.5σ²: rows are kernels,
+# columns σ = .1, .3, .5, .7. Computed from the closed form below, not from the code.
+ERRORS = {
+    "laplacian": (Laplacian(1.0), (0.5, 4.0)),
+    "matern 1.5": (Matern(1.5, 1.0), (1.5, 2 / 1.5)),
+    "matern 2.5": (Matern(2.5, 1.0), (2.5, 2 / 2.5)),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+@pytest.mark.parametrize("sigma", [0.1, 0.3, 0.5, 0.7])
+def test_clamping_error_by_numerical_integration(name, sigma):
+    """sup |∫_{s² < s₀²} (e^{−r²/s²} − e^{−r²/s₀²}) dP(s²)| by scipy's quad."""
+    from scipy import integrate, stats
+
+    kernel, (shape, scale) = ERRORS[name]
+    law, low = stats.gamma(shape, scale=scale), narrowest_width(sigma**2, 2)
+    assert low == pytest.approx(2.5 * sigma**2)
+
+    def error(r):
+        part = integrate.quad(
+            lambda v: (np.exp(-(r**2) / low) - np.exp(-(r**2) / v)) * law.pdf(v), 0, low
+        )
+        return part[0]
+
+    truth = max(error(r) for r in np.sqrt(low) * np.geomspace(0.02, 4, 80))
+    reported = kernel.mixture(low).error
+    assert reported == pytest.approx(truth, rel=0.05, abs=2e-4)
+
+
+def test_amplification_stays_bounded_in_many_dimensions():
+    for d in (1, 2, 5, 20, 100):
+        for noise in (GaussianNoise(0.3), LaplaceNoise(0.4)):
+            surrogate = Surrogate(Laplacian(0.1), noise, d)
+            assert surrogate.squared_radius <= 5.0 + 1e-9
+
+
+def test_surrogate_kernels_are_positive_definite():
+    X = np.random.default_rng(1).normal(size=(60, 2))
+    for noise in (GaussianNoise([[0.2, 0.1], [0.1, 0.3]]), LaplaceNoise([0.5, 0.2])):
+        for kernel in (Gaussian(1.0), Matern(1.5, 1.0), RationalQuadratic()):
+            values = np.linalg.eigvalsh(Surrogate(kernel, noise, 2).matrix(X, X))
+            assert values[0] > -1e-9 * values[-1]
+
+
+@pytest.mark.parametrize(
+    ("build", "match"),
+    [
+        (lambda: Gaussian(0.0), "positive"),
+        (lambda: Gaussian(np.array([[1.0, 2.0], [2.0, 1.0]])), "positive"),
+        (lambda: Gaussian([1.0, np.nan]), "finite"),
+        (lambda: Matern(nu=0.0), "nu"),
+        (lambda: Laplacian(-1.0), "length"),
+        (lambda: RationalQuadratic(m=0.0), "m must"),
+        (lambda: Surrogate(Gaussian(np.eye(2)), LaplaceNoise(1.0), 2), "axes"),
+        (lambda: Surrogate(Gaussian(2.0), GaussianNoise(1.0), 3), "positive definite"),
+        (lambda: Surrogate(Gaussian(np.ones(2)), GaussianNoise(1.0), 2), "times as la"),
+    ],
+)
+def test_refusals(build, match):
+    with pytest.raises(ValueError, match=match):
+        build()

@@ -1,0 +1,163 @@
+"""NoiseCorrectedClassifier and RegressionCalibration."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from lrisk import (
+    NoiseCorrectedClassifier,
+    NoiseCorrectedRegressor,
+    RegressionCalibration,
+)
+from lrisk.noise import Exact, GaussianNoise, KnownCovariance, LaplaceNoise, Replicates
+
+
+def classes(n=20_000, sigma=0.8, seed=5):
+    rng = np.random.default_rng(seed)
+    w, b = np.array([1.5, -1.0, 0.5]), 0.3
+    X = rng.normal(size=(n, 3))
+    y = rng.random(n) < 1 / (1 + np.exp(-(X @ w + b)))
+    copies = [X + sigma * rng.normal(size=X.shape) for _ in range(2)]
+    return X, np.where(y, "yes", "no"), copies, w, b
+
+
+@parametrize_with_checks(
+    [
+        NoiseCorrectedClassifier(Exact()),
+        NoiseCorrectedClassifier(GaussianNoise(1e-3), standardize=True),
+        RegressionCalibration(Exact()),
+        RegressionCalibration(KnownCovariance(0.01)),
+    ]
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_without_noise_it_is_logistic_regression(alpha, fit_intercept):
+    X, y, _, _, _ = classes(n=300)
+    ours = NoiseCorrectedClassifier(Exact(), alpha=alpha, fit_intercept=fit_intercept)
+    theirs = LogisticRegression(C=1 / alpha, fit_intercept=fit_intercept, tol=1e-10)
+    ours.fit(X, y)
+    theirs.fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5
+    )
+    np.testing.assert_allclose(
+        ours.predict_log_proba(X), np.log(ours.predict_proba(X)), rtol=1e-9
+    )
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_conditional_score_recovers_the_clean_relation():
+    _, y, (P, Q), w, b = classes()
+    naive = LogisticRegression().fit(P, y)
+    assert np.linalg.norm(naive.coef_[0] - w) > 0.5
+    fits = [
+        NoiseCorrectedClassifier(GaussianNoise(0.64)).fit(P, y),
+        NoiseCorrectedClassifier(GaussianNoise(0.64)).fit(P, y, X2=Q),
+        NoiseCorrectedClassifier().fit(P, y, X2=Q),
+        NoiseCorrectedClassifier(Replicates(), standardize=True).fit(P, y, X2=Q),
+        NoiseCorrectedClassifier(KnownCovariance(1.0)).fit(
+            P, y, noise_scale=np.full(len(y), 0.64)
+        ),
+    ]
+    for model in fits:
+        assert np.linalg.norm(model.coef_[0] - w) < 0.15
+        assert model.intercept_[0] == pytest.approx(b, abs=0.08)
+        assert model.correction_ == 1.0
+
+
+def test_derivative_of_the_score():
+    from lrisk.corrections import ConditionalScore
+    from lrisk.corrections.covariances import SharedFull
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50).astype(float)
+    root = rng.normal(size=(3, 3))
+    score = ConditionalScore(
+        X, y, SharedFull(0.2 * root @ root.T, np.ones(50)), 0.1, True
+    )
+    theta, h = rng.normal(size=4), 1e-6
+    columns = [
+        (score.score(theta + h * e, 0.7) - score.score(theta - h * e, 0.7)) / (2 * h)
+        for e in np.eye(4)
+    ]
+    np.testing.assert_allclose(
+        np.array(columns).T, score.derivative(theta, 0.7), atol=1e-7
+    )
+
+
+def test_unfinished_fits_warn_and_are_kept():
+    X, y, _, _, _ = classes(n=200)
+    model = NoiseCorrectedClassifier(GaussianNoise(0.3), max_iter=2)
+    with pytest.warns(ConvergenceWarning, match="over-stated"):
+        model.fit(X, y)
+    assert model.correction_ == 0.0
+    naive = LogisticRegression().fit(X, y)
+    np.testing.assert_allclose(model.coef_, naive.coef_, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("noise", "match"),
+    [(None, "X2"), (LaplaceNoise(0.3), "Gaussian"), (Replicates(), "X2")],
+)
+def test_what_the_classifier_refuses(noise, match):
+    X, y, _, _, _ = classes(n=100)
+    model = NoiseCorrectedClassifier(noise)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=match):
+        model.fit(X, y)
+    assert vars(model) == before
+
+
+def test_calibrated_least_squares_is_corrected_least_squares():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4))
+    y = X @ np.ones(4)
+    cov = 0.2 * np.eye(4) + 0.05
+    noise = GaussianNoise(cov)
+    noisy = X + noise.sample(rng, X.shape)
+    hat = RegressionCalibration(noise).fit_transform(noisy)
+    ours = NoiseCorrectedRegressor(noise, alpha=0.0).fit(noisy, y)
+    np.testing.assert_allclose(
+        LinearRegression().fit(hat, y).coef_, ours.coef_, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_calibration_helps_other_estimators(known):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(6000, 2))
+    f = np.abs(X[:, 0]) + X[:, 1]
+    P, Q = (X + 0.5 * rng.normal(size=X.shape) for _ in range(2))
+    calibration = RegressionCalibration(KnownCovariance(0.25) if known else None)
+    hat = calibration.fit_transform(P, X2=Q)
+    assert np.mean((hat - X) ** 2) < 0.95 * np.mean((0.5 * (P + Q) - X) ** 2)
+    np.testing.assert_allclose(
+        calibration.noise_covariance_, 0.25 * np.eye(2), atol=0.03
+    )
+    forest = HistGradientBoostingRegressor(max_iter=60, random_state=0)
+    errors = [
+        np.mean((forest.fit(rows, f).predict(X) - f) ** 2)
+        for rows in (hat, 0.5 * (P + Q))
+    ]
+    assert errors[0] < errors[1]
+
+
+def test_calibration_by_rows_and_with_constant_features():
+    rng = np.random.default_rng(3)
+    X = np.c_[rng.normal(size=(300, 2)), np.ones(300)]
+    noise = KnownCovariance([0.3, 0.3, 0.0])
+    noisy = X + rng.normal(size=X.shape) * np.sqrt([0.3, 0.3, 0.0])
+    model = RegressionCalibration(noise).fit(noisy)
+    plain = model.transform(noisy)
+    np.testing.assert_allclose(plain[:, 2], 1.0)
+    variances = np.tile([0.3, 0.3, 0.0], (300, 1))
+    for scale in (np.ones(300), variances, np.stack([np.diag(v) for v in variances])):
+        np.testing.assert_allclose(model.transform(noisy, noise_scale=scale), plain)

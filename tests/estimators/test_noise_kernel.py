@@ -1,0 +1,326 @@
+"""NoiseCorrectedKernelRegressor: batch and the three online forms."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from lrisk import NoiseCorrectedKernelRegressor
+from lrisk.corrections import Gaussian, Laplacian, Matern, RationalQuadratic
+from lrisk.corrections.bounds import surrogate_ball
+from lrisk.noise import (
+    CharacteristicNoise,
+    Exact,
+    GaussianNoise,
+    KnownCovariance,
+    LaplaceNoise,
+    Replicates,
+)
+
+
+def waves(n, sigma=0.4, seed=0, draw=None):
+    """f(x) = sin(2x₁)cos(1.5x₂) on [−2, 2]², two noisy copies, noisy targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, 2))
+    f = np.sin(2 * X[:, 0]) * np.cos(1.5 * X[:, 1])
+    draw = draw or (lambda shape: sigma * rng.normal(size=shape))
+    copies = [X + draw(X.shape) for _ in range(2)]
+    return X, f, f + 0.1 * rng.normal(size=n), copies
+
+
+def relative_error(model, seed=99):
+    X, f, _, _ = waves(2000, seed=seed)
+    return np.mean((model.predict(X) - f) ** 2) / f.var()
+
+
+@parametrize_with_checks(
+    [
+        NoiseCorrectedKernelRegressor(Exact()),
+        NoiseCorrectedKernelRegressor(Exact(), n_components=50, standardize=True),
+    ]
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+def test_without_noise_it_is_kernel_ridge():
+    X, _, y, _ = waves(80)
+    ours = NoiseCorrectedKernelRegressor(
+        Exact(), width=2.0, alpha=0.5, n_landmarks=None, fit_intercept=False
+    ).fit(X, y)
+    theirs = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.5).fit(X, y)
+    new = waves(50, seed=1)[0]
+    np.testing.assert_allclose(ours.predict(new), theirs.predict(new), atol=1e-6)
+
+
+def test_exact_rounds_are_algorithm_2():
+    """Coefficients, projection and average against the algorithm written out."""
+    rng = np.random.default_rng(3)
+    T, s2, var, eta, norm = 60, 2.0, 0.16, 0.3, 0.7
+    _, _, y, (P, Q) = waves(T, seed=3)
+    gap = s2 - 2 * var
+    R2 = s2 / gap
+
+    def khat(a, b):
+        return R2 * np.exp(-((a[:, None] - b[None]) ** 2).sum(-1) / gap)
+
+    W = surrogate_ball(norm, R2)
+    KP, KQ = khat(P, P), khat(P, Q)
+    alpha, iterates = np.zeros(T), []
+    for t in range(T):
+        alpha[t] = -eta * 2 * (alpha[:t] @ KQ[:t, t] - y[t])
+        r = alpha @ KP @ alpha
+        alpha *= min(1.0, W / np.sqrt(r))
+        iterates.append(alpha.copy())
+    model = NoiseCorrectedKernelRegressor(
+        GaussianNoise(var), width=s2, learning_rate=eta, radius=norm,
+        fit_intercept=False,
+    )  # fmt: skip
+    model.partial_fit(P[:25], y[:25], X2=Q[:25]).partial_fit(P[25:], y[25:], X2=Q[25:])
+    weights = np.sqrt(np.arange(1, T + 1))
+    np.testing.assert_allclose(
+        model.dual_coef_, np.average(iterates, axis=0, weights=weights), atol=1e-12
+    )
+    np.testing.assert_allclose(model.support_, P, atol=1e-12)
+    new = rng.normal(size=(5, 2))
+    clean = np.exp(-((new[:, None] - P[None]) ** 2).sum(-1) / s2)
+    np.testing.assert_allclose(model.predict(new), clean @ model.dual_coef_, atol=1e-12)
+    noisy = khat(new, P) @ model.dual_coef_
+    np.testing.assert_allclose(model.predict_from_noisy(new), noisy, atol=1e-12)
+
+
+def test_refreshing_the_norm_changes_nothing():
+    """Beyond the first refresh the norm still is that of the coefficients."""
+    _, _, y, (P, Q) = waves(1500, seed=4)
+    model = NoiseCorrectedKernelRegressor(
+        GaussianNoise(0.16), width=2.0, learning_rate=0.3, radius=1.0, average=False
+    ).partial_fit(P, y, X2=Q)
+    K = model._surrogate.matrix(model.support_, model.support_)
+    norm = model.dual_coef_ @ K @ model.dual_coef_
+    assert model._state.norm[0] == pytest.approx(norm, rel=1e-9)
+    assert norm <= model.radius_**2 * (1 + 1e-9)
+
+
+def test_a_generous_budget_is_the_exact_form_symmetrised():
+    """With room for every row nothing is lost: the norm and the fit agree."""
+    _, _, y, (P, Q) = waves(3000, seed=5)
+    options = {"width": 2.0, "learning_rate": 0.1}
+    full = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), **options)
+    small = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), budget=150, **options)
+    full.partial_fit(P, y, X2=Q)
+    small.partial_fit(P, y, X2=Q)
+    assert len(small.dual_coef_) <= 150
+    assert relative_error(small) <= 1.1 * relative_error(full)
+    state = small._state
+    W, K = state.coefficients[0, : state.size], state.gram[: state.size, : state.size]
+    assert state.norm[0] == pytest.approx(W @ K @ W, rel=1e-6)
+    np.testing.assert_allclose(
+        K, small._surrogate.matrix(small.support_, small.support_), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"n_components": 400}, {"budget": 80}, {}],
+    ids=["features", "budget", "exact"],
+)
+def test_online_forms_beat_the_naive_fit(options):
+    _, _, y, (P, Q) = waves(6000, seed=6)
+    ours = NoiseCorrectedKernelRegressor(
+        GaussianNoise(0.16), width=2.0, random_state=0, **options
+    ).partial_fit(P, y, X2=Q)
+    naive = NoiseCorrectedKernelRegressor(Exact(), width=2.0, random_state=0, **options)
+    naive.partial_fit(0.5 * (P + Q), y)
+    assert relative_error(ours) < 0.05
+    assert relative_error(ours) < 0.75 * relative_error(naive)
+    last = NoiseCorrectedKernelRegressor(
+        GaussianNoise(0.16), width=2.0, random_state=0, average=False,
+        learning_rate=ours.learning_rate_, **options,
+    ).partial_fit(P, y, X2=Q)  # fmt: skip
+    assert relative_error(last) > 2 * relative_error(ours)  # averaging is needed
+
+
+def test_batch_from_two_copies_and_from_one():
+    _, _, y, (P, Q) = waves(3000, seed=7)
+    noise = GaussianNoise(np.array([[0.16, 0.04], [0.04, 0.16]]))
+    draw = np.random.default_rng(8)
+    _, _, y, (P, Q) = waves(3000, draw=lambda shape: noise.sample(draw, shape))
+    two = NoiseCorrectedKernelRegressor(noise, width=2.0, random_state=0)
+    one = NoiseCorrectedKernelRegressor(noise, width=2.0, random_state=0)
+    naive = NoiseCorrectedKernelRegressor(Exact(), width=2.0, random_state=0)
+    errors = [
+        relative_error(two.fit(P, y, X2=Q)),
+        relative_error(one.fit(P, y)),
+        relative_error(naive.fit(0.5 * (P + Q), y)),
+        relative_error(naive.fit(P, y)),
+    ]
+    assert errors[0] < 0.5 * errors[2] and errors[1] < 0.5 * errors[3]
+
+
+@pytest.mark.parametrize("form", ["fit", "features", "budget"])
+def test_laplace_noise_and_mixtures(form):
+    rng = np.random.default_rng(9)
+    b = 0.28
+    _, _, y, (P, Q) = waves(6000, draw=lambda shape: b * rng.laplace(size=shape))
+    kernel = Matern(2.5, 1.5)
+    options = {"features": {"n_components": 400}, "budget": {"budget": 80}, "fit": {}}
+    ours = NoiseCorrectedKernelRegressor(
+        LaplaceNoise(b), kernel, random_state=0, **options[form]
+    )
+    naive = NoiseCorrectedKernelRegressor(
+        Exact(), kernel, random_state=0, **options[form]
+    )
+    if form == "fit":
+        ours.fit(P, y, X2=Q)
+        naive.fit(0.5 * (P + Q), y)
+    else:
+        ours.partial_fit(P, y, X2=Q)
+        naive.partial_fit(0.5 * (P + Q), y)
+    assert relative_error(ours) < 0.8 * relative_error(naive)
+    assert 0 <= ours.kernel_error_ < 0.05
+
+
+def uniform_phi(omega):
+    """Noise uniform on [−.7, .7]."""
+    return np.sinc(0.7 * omega / np.pi).prod(axis=1)
+
+
+def test_any_characteristic_function():
+    rng = np.random.default_rng(10)
+    _, _, y, (P, Q) = waves(
+        20_000, draw=lambda shape: rng.uniform(-0.7, 0.7, size=shape)
+    )
+    noise = CharacteristicNoise(uniform_phi, 0.49 / 3)
+    ours = NoiseCorrectedKernelRegressor(
+        noise, width=2.0, n_components=400, random_state=0
+    )
+    naive = NoiseCorrectedKernelRegressor(
+        Exact(), width=2.0, n_components=400, random_state=0
+    )
+    naive.partial_fit(0.5 * (P + Q), y)
+    assert relative_error(ours.partial_fit(P, y, X2=Q)) < 0.5 * relative_error(naive)
+    again = pickle.loads(pickle.dumps(ours))
+    assert np.array_equal(again.predict(P[:9]), ours.predict(P[:9]))
+
+
+def test_noise_that_changes_from_row_to_row():
+    rng = np.random.default_rng(11)
+    X, _, y, _ = waves(8000)
+    factor = rng.choice([0.5, 1.5], size=len(X))
+    P, Q = (
+        X + 0.4 * np.sqrt(factor)[:, None] * rng.normal(size=X.shape) for _ in range(2)
+    )
+    options = {"width": 2.5, "n_components": 300, "random_state": 0}
+    knowing = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), **options)
+    knowing.partial_fit(P, y, X2=Q, noise_scale=factor)
+    assert relative_error(knowing) < 0.05
+    with pytest.raises(ValueError, match="n_components"):
+        NoiseCorrectedKernelRegressor(GaussianNoise(0.16)).fit(
+            P, y, X2=Q, noise_scale=factor
+        )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"n_components": 40}, {"budget": 20}, {}],
+    ids=["features", "budget", "exact"],
+)
+def test_pickling_mid_stream_continues_bit_identically(options):
+    _, _, y, (P, Q) = waves(400)
+    first = NoiseCorrectedKernelRegressor(
+        GaussianNoise(0.16), width=2.0, random_state=0, **options
+    ).partial_fit(P[:150], y[:150], X2=Q[:150])
+    second = pickle.loads(pickle.dumps(first))
+    for model in (first, second):
+        model.partial_fit(P[150:], y[150:], X2=Q[150:])
+    assert np.array_equal(first.dual_coef_, second.dual_coef_)
+    assert first.n_rounds_ == 400
+
+
+def test_theory_step_and_bound():
+    """η = W/(2R(WR + B_y)√T), bound 2WR(WR + B_y)√T and W = R·B_w/√(1 − cos β)."""
+    T, B_w, B_y, angle = 200, 1.5, 1.2, 1.0
+    _, _, y, (P, Q) = waves(T)
+    R2 = 2.0 / (2.0 - 0.32)
+    W = np.sqrt(R2) * B_w / np.sqrt(1 - np.cos(angle))
+    assert np.sqrt(5) * np.sqrt(R2) * B_w / np.sin(angle) > W  # sharper than printed
+    for options in ({}, {"budget": 50}, {"n_components": 40}):
+        model = NoiseCorrectedKernelRegressor(
+            GaussianNoise(0.16), width=2.0, learning_rate="theory", radius=B_w,
+            angle=angle, horizon=T, target_bound=B_y, random_state=0, **options,
+        ).partial_fit(P, y, X2=Q)  # fmt: skip
+        WR = W * np.sqrt(R2)
+        bound = 2 * WR * (WR + B_y) * np.sqrt(T)
+        assert model.theory_bound_ == pytest.approx(bound, rel=1e-6)
+        assert model.radius_ == pytest.approx(W, rel=1e-9)
+        assert model.learning_rate_ == pytest.approx(W**2 / bound, rel=1e-6)
+
+
+def test_kernel_error_is_reported_and_shrinks_with_the_noise():
+    X, _, y, (P, Q) = waves(300)
+    errors = []
+    for variance in (0.01, 0.09, 0.25):
+        model = NoiseCorrectedKernelRegressor(GaussianNoise(variance), Laplacian(1.0))
+        errors.append(model.fit(P, y, X2=Q).kernel_error_)
+    assert 0 < errors[0] < errors[1] < errors[2] < 0.25
+    rational = NoiseCorrectedKernelRegressor(
+        GaussianNoise(0.09), RationalQuadratic(1.0, 2.0)
+    )
+    assert rational.fit(P, y, X2=Q).kernel_error_ < 1e-4
+    assert X.shape == P.shape
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments", "match"),
+    [
+        ({"noise": GaussianNoise(1.0), "width": 1.9}, {"X2": True}, "above 2[^0-9.]"),
+        ({"noise": GaussianNoise(1.0), "width": 1.9}, {"X2": True}, "below 0.95 times"),
+        ({"noise": GaussianNoise(1.0), "width": 3.9}, {}, "above 4[^0-9.]"),
+        ({"noise": GaussianNoise([1.0, 0.5, 0.1])}, {"X2": True}, "2 features"),
+        ({"noise": KnownCovariance(0.1)}, {"X2": True}, "GaussianNoise"),
+        ({"noise": Replicates()}, {"X2": True}, "distribution"),
+        ({"noise": CharacteristicNoise(uniform_phi, 1)}, {"X2": True}, "n_components"),
+        ({"noise": GaussianNoise(0.1), "kernel": "poly"}, {"X2": True}, "kernel"),
+        (
+            {"noise": GaussianNoise(0.1), "kernel": Gaussian(1.0), "width": 2.0},
+            {"X2": True},
+            "object",
+        ),
+        ({"noise": GaussianNoise(0.1), "kernel": Matern()}, {}, "X2"),
+        ({"noise": GaussianNoise(0.1), "n_components": 10}, {}, "X2"),
+        ({"noise": Exact(), "n_components": 10, "budget": 5}, {}, "budget"),
+        ({"noise": Exact(), "alpha": "huge"}, {}, "alpha"),
+        ({"noise": Exact(), "angle": 2.0}, {}, "angle"),
+    ],
+)  # fmt: skip
+def test_bad_input_changes_nothing(options, arguments, match):
+    _, _, y, (P, Q) = waves(40)
+    model = NoiseCorrectedKernelRegressor(**options)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=match):
+        model.fit(P, y, X2=Q if arguments else None)
+    assert vars(model) == before
+
+
+def test_online_needs_two_copies():
+    _, _, y, (P, _) = waves(40)
+    model = NoiseCorrectedKernelRegressor(GaussianNoise(0.16))
+    with pytest.raises(ValueError, match="two copies"):
+        model.partial_fit(P, y)
+    assert not hasattr(model, "_state")
+
+
+@pytest.mark.parametrize("form", ["fit", "partial_fit"])
+def test_the_mean_of_the_targets_is_no_burden(form):
+    _, _, y, (P, Q) = waves(3000, seed=12)
+    options = {"width": 2.0, "random_state": 0, "budget": 80}
+    near, far = (
+        NoiseCorrectedKernelRegressor(GaussianNoise(0.16), **options) for _ in range(2)
+    )
+    getattr(near, form)(P, y, X2=Q)
+    getattr(far, form)(P, y + 1000.0, X2=Q)
+    np.testing.assert_allclose(near.predict(P) + 1000.0, far.predict(P), atol=1e-5)
+    lone = NoiseCorrectedKernelRegressor(Exact(), width=1.0).partial_fit(P[:1], y[:1])
+    assert lone.intercept_ == 0.0

@@ -1,0 +1,113 @@
+"""The river adapters, in river's own hands."""
+
+import copy
+
+import numpy as np
+import pytest
+
+pytest.importorskip("river")
+from river import checks, evaluate, metrics, preprocessing, stream
+
+from lrisk import NoiseCorrectedKernelRegressor, NoiseCorrectedRegressor
+from lrisk.noise import Exact, GaussianNoise, KnownCovariance
+from lrisk.river import KernelRegressor, LinearRegressor
+
+MODELS = {
+    "linear": LinearRegressor(Exact()),
+    "kernel": KernelRegressor(
+        NoiseCorrectedKernelRegressor(Exact(), width=10.0, budget=9)
+    ),
+}
+
+
+def cases():
+    for name, model in MODELS.items():
+        for check in checks.yield_checks(model):
+            yield pytest.param(model, check, id=f"{name}-{check.__name__}")
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("model", "check"), list(cases()))
+def test_rivers_own_checks(model, check):
+    if isinstance(model, KernelRegressor) and "emerging" in check.__name__:
+        with pytest.raises(ValueError, match="first row's features"):
+            check(copy.deepcopy(model))
+        return
+    check(copy.deepcopy(model))
+
+
+def problem(n=1500, sigma=0.6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = X @ [1.0, -0.5, 0.2] + 1.0 + 0.1 * rng.normal(size=n)
+    return X, y, [X + sigma * rng.normal(size=X.shape) for _ in range(2)]
+
+
+def rows(X):
+    return [dict(zip("abc", row.tolist())) for row in X]
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+def test_row_by_row_is_partial_fit(pairs):
+    _, y, (P, Q) = problem()
+    noise = None if pairs else KnownCovariance(0.36)
+    ours = LinearRegressor(noise)
+    for x, x2, target in zip(rows(P), rows(Q), y):
+        ours.learn_one(x, target, x2=x2 if pairs else None)
+    model = NoiseCorrectedRegressor(noise).partial_fit(P, y, X2=Q if pairs else None)
+    assert list(ours.weights.values()) == pytest.approx(model.coef_, rel=1e-12)
+    new = rows(P[:1])[0]
+    assert ours.predict_one(new) == pytest.approx(model.predict(P[:1])[0], rel=1e-12)
+
+
+def test_scaled_noise_and_missing_features():
+    _, y, (P, _) = problem(n=300)
+    some, zero = LinearRegressor(KnownCovariance(0.36)), LinearRegressor(Exact())
+    whole = NoiseCorrectedRegressor(KnownCovariance(0.36))
+    scale = np.full((300, 3), 0.36)
+    hidden = P.copy()
+    hidden[::2, 1], scale[::2, 1] = 0.0, 0.0
+    for i, (x, target) in enumerate(zip(rows(P), y)):
+        zero.learn_one(x, target)
+        if i % 2 == 0:
+            del x["b"]
+        some.learn_one(x, target)
+    # The first row has no "b": it enters with the second.
+    whole.partial_fit(hidden[:, [0, 2, 1]], y, noise_scale=scale[:, [0, 2, 1]])
+    assert list(some.weights) == ["a", "c", "b"]
+    assert list(some.weights.values()) == pytest.approx(whole.coef_, rel=0.02)
+    scaled = LinearRegressor(KnownCovariance(0.36))
+    for x, target in zip(rows(P), y):
+        scaled.learn_one(x, target, noise_scale=0.0)
+    assert scaled.weights == pytest.approx(zero.weights)
+
+
+def test_in_a_pipeline_with_progressive_validation():
+    X, y, _ = problem()
+    model = preprocessing.StandardScaler() | LinearRegressor(Exact())
+    score = evaluate.progressive_val_score(
+        stream.iter_array(X, y), model, metrics.RMSE()
+    )
+    assert score.get() < 0.3
+
+
+def test_kernel_rows():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2, 2, size=(1500, 1))
+    y = np.sin(2 * X[:, 0])
+    P, Q = (X + 0.3 * rng.normal(size=X.shape) for _ in range(2))
+    estimator = NoiseCorrectedKernelRegressor(GaussianNoise(0.09), width=1.0, budget=40)
+    model = KernelRegressor(estimator)
+    for p, q, target in zip(P[:, 0], Q[:, 0], y):
+        model.learn_one({"x": p}, target, x2={"x": q})
+    error = np.mean([(model.predict_one({"x": v}) - np.sin(2 * v)) ** 2
+                     for v in np.linspace(-1.8, 1.8, 40)])  # fmt: skip
+    assert error < 0.05
+    assert not hasattr(estimator, "dual_coef_")
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="x2"):
+        LinearRegressor().learn_one({"a": 1.0}, 1.0)
+    with pytest.raises(ValueError, match="features"):
+        LinearRegressor(KnownCovariance([1.0, 2.0])).learn_one({"a": 1.0}, 1.0)
