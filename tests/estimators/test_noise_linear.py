@@ -177,7 +177,7 @@ def test_streams_from_iterators_and_memory_maps(tmp_path):
 
 @pytest.mark.parametrize("pairs", [True, False])
 def test_theory_step_and_bound(pairs):
-    """Step B/√(GT) and bound B√(GT) with the constants of DESIGN 7."""
+    """Step B/√(GT) and bound B√(GT) with the valid constants."""
     _, y, noisy, _ = problem(n=400)
     T, B, Bx, By = 400, 2.0, 5.0, 3.0
     noise, X2 = (None, noisy[1]) if pairs else (KnownCovariance(0.49), None)

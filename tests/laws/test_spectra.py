@@ -76,7 +76,7 @@ def exact_weight(spectrum, high, low):
 
 
 def assert_close(spectrum, got, exact, n_sigma_max):
-    """The bounds of DESIGN 4 (absolute for ranges, relative for smooth ones)."""
+    """Tight bounds on rounding (absolute for ranges, relative for smooth ones)."""
     error = abs(mpmath.mpf(float(got)) - to_mpf(exact))
     match spectrum:
         case Extremile():

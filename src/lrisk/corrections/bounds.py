@@ -1,4 +1,4 @@
-"""Regret bounds and the steps that go with them, with valid constants (DESIGN 7).
+"""Regret bounds and the steps that go with them, with valid constants.
 
 Online gradient descent with unbiased gradients of E‖g‖² ≤ G inside a ball of radius B
 has an expected regret of at most B√(GT) with the fixed step B/√(GT), and of at most

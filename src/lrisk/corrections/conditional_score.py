@@ -5,7 +5,7 @@ was (Stefanski and Carroll, 1987), so the root of
 
     mean (y − H(Δ·w + b)) (Δ, 1) − (μw, 0)
 
-estimates the clean relation without bias of first order (DESIGN 7). Without noise it is
+estimates the clean relation without bias of first order. Without noise it is
 the gradient of penalised logistic regression.
 """
 

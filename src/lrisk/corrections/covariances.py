@@ -5,7 +5,7 @@ C_i that is either known (Σ_i/m) or estimated, without bias, by the copies' spr
 
     C_i = Σ_a (x̃_ia − x̄_i)(x̃_ia − x̄_i)ᵀ / (m(m − 1))
 
-With it everything else is the same for every noise (DESIGN 7; paper 3, algorithm 1,
+With it everything else is the same for every noise (paper 3, algorithm 1,
 both sides, with the factor 2 that the paper's right side lacks):
 
     loss      (w·x̄ − y)² − wᵀC w + 2 w·c

@@ -6,7 +6,7 @@ characteristic function φ = |φ|e^{iθ}, rows that carry noise are mapped to
     ψ̂(x̃) = a_ω [cos(ω·x̃ − θ), sin(ω·x̃ − θ)],     a_ω = |φ(ω)|^{−1/2}/√D
 
 and clean rows to |φ(ω)| a_ω [cos ω·x, sin ω·x], so that E⟨ψ̂(a), ψ̂(x̃)⟩ is the kernel of
-the clean rows (DESIGN 7). Under Gaussian noise ω comes from the surrogate's own density
+the clean rows. Under Gaussian noise ω comes from the surrogate's own density
 N(0, 2(M − 2Σ)⁻¹), which makes a_ω = R/√D constant and its variance smallest.
 """
 

@@ -4,7 +4,7 @@
 
 Every kernel below is such an expectation; its mixture is discretised by Gauss–Legendre
 quadrature in log s². Widths too narrow for the noise are clamped to the smallest one
-that can be corrected, and the error made by that is reported (DESIGN 7).
+that can be corrected, and the error made by that is reported.
 """
 
 from typing import Any, ClassVar, NamedTuple

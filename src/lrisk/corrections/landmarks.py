@@ -6,7 +6,7 @@ A function f = Σ_a c_a k(a, ·) over landmarks a has the empirical risk
 
 With two copies of each row G and b are unbiased through the surrogate kernel of each
 copy; with one copy the product k(a, x)k(b, x) is itself a Gaussian of width M/2 round
-(a + b)/2, with a surrogate of its own where M − 4Σ ≻ 0 (DESIGN 7).
+(a + b)/2, with a surrogate of its own where M − 4Σ ≻ 0.
 """
 
 from typing import NamedTuple

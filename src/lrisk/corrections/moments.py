@@ -54,7 +54,7 @@ def corrected_least_squares(
     ----------
     ridge : float or None
         λ; None means the floor ½(2√(σ̄² tr Γ/d) + 2σ̄²)√(d/n) with σ̄² the mean noise
-        variance: the size of the error of Γ itself (DESIGN 7).
+        variance: the size of the error of Γ itself.
     """
     n, d = rows.mean.shape
     gram = corrected_gram(rows)
