@@ -24,6 +24,7 @@ from lrisk.solvers import (
     Status,
     tune_learning_rate,
 )
+from lrisk.solvers.stochastic import Work
 from lrisk.solvers.tuning import GRID
 from lrisk.spaces import LinearSpace
 from lrisk.spectra import Extremile, Superquantile, parse_spectrum
@@ -70,42 +71,47 @@ def run(solver, objective, seed=0, **changes):
 class TestTranscriptions:
     """Compiled loops give the iterates of the printed algorithms."""
 
+    NAMES = ("uniform", "spectral", "anew", "sgd", "last", "srda", "prospect", "sorel")
+
+    @pytest.mark.parametrize("full", [False, True], ids=["plain", "intercept, weights"])
     @pytest.mark.parametrize("loss", ["squared", "logistic"])
     @pytest.mark.parametrize("spectrum", ["mean", "superquantile:0.4", "extremile:2"])
-    @pytest.mark.parametrize("name", ["uniform", "spectral", "sgd", "last", "srda",
-                                      "prospect", "sorel"])  # fmt: skip
-    def test_three_epochs(self, name, loss, spectrum):
+    @pytest.mark.parametrize("name", NAMES)
+    def test_three_epochs(self, name, loss, spectrum, full):
         X, y = data(loss)
-        objective = build(X, y, loss, spectrum)
+        weight = np.random.default_rng(9).uniform(0.5, 2.0, len(y)) if full else None
+        objective = build(X + 1.0, y, loss, spectrum, intercept=full, weight=weight)
         family = parse_spectrum(spectrum)
-        problem = transcriptions.Problem(X, y, loss, objective.mu, family)
+        problem = transcriptions.Problem(
+            X + 1.0, y, loss, objective.mu, family, intercept=full, weight=weight
+        )
+        solver, expected = self.transcribed(name, problem, objective)
+        self.assert_last_iterate(solver, objective, 0.02, expected)
+
+    def transcribed(self, name, problem, objective):
+        """The solver, and what the printed algorithm gives after three epochs."""
         rate, rng = 0.02, np.random.default_rng(5)
+        t = transcriptions
         match name:
             case "uniform":
-                solver = LSVRG()
-                expected = transcriptions.lsvrg(problem, rate, 3, rng)
+                return LSVRG(), t.lsvrg(problem, rate, 3, rng)
             case "spectral":
-                solver = LSVRG("spectral")
-                expected = transcriptions.lsvrg(problem, rate, 3, rng, spectral=True)
+                expected = t.lsvrg(problem, rate, 3, rng, spectral=True)
+                return LSVRG("spectral"), expected
+            case "anew":
+                expected = t.lsvrg(problem, rate, 3, rng, chance=0.1)
+                return LSVRG(checkpoint_probability=0.1), expected
             case "sgd":
-                solver = SGD(batch_size=8)
-                expected, _ = transcriptions.sgd(problem, rate, 3, rng, 8)
+                return SGD(batch_size=8), t.sgd(problem, rate, 3, rng, 8)[0]
             case "last":
                 solver = SGD(batch_size=8, average=False)
-                _, expected = transcriptions.sgd(problem, rate, 3, rng, 8)
+                return solver, t.sgd(problem, rate, 3, rng, 8)[1]
             case "srda":
-                solver = SRDA(batch_size=8)
-                expected = transcriptions.srda(problem, rate, 3, rng, 8)
+                return SRDA(batch_size=8), t.srda(problem, rate, 3, rng, 8)
             case "prospect":
-                solver = Prospect()
-                expected = transcriptions.prospect(problem, rate, 3, rng)
-            case "sorel":
-                solver = SOREL()
-                onto = objective.ranking
-                expected = transcriptions.sorel(
-                    problem, rate, 3, rng, lambda point: project(onto, point)
-                )
-        self.assert_last_iterate(solver, objective, rate, expected)
+                return Prospect(), t.prospect(problem, rate, 3, rng)
+        onto = objective.ranking
+        return SOREL(), t.sorel(problem, rate, 3, rng, lambda x: project(onto, x))
 
     @pytest.mark.parametrize("smoothing", ["l2", "entropy"])
     @pytest.mark.parametrize("kind", [LSVRG, Prospect])
@@ -127,8 +133,6 @@ class TestTranscriptions:
 
     def assert_last_iterate(self, solver, objective, rate, expected):
         """The last iterate (not the best) is that of the transcription."""
-        from lrisk.solvers.stochastic import Work
-
         rng = np.random.default_rng(5)
         work = Work(objective, None)
         work.evaluate()
@@ -189,9 +193,16 @@ class TestLaws:
     def test_dense_is_csr_is_float32(self, solver, loss):
         X, y = data(loss)
         X = np.where(np.abs(X) < 0.5, 0.0, X).astype(np.float32).astype(np.float64)
+        X -= np.where(X == 0, 0.0, X.sum(axis=0) / np.count_nonzero(X, axis=0))
+        X = X.astype(np.float32).astype(np.float64)  # (nearly) centred, still sparse
         dense = run(solver, build(X, y, loss), max_epochs=5)
         sparse = run(solver, build(sp.csr_array(X), y, loss), max_epochs=5)
         single = run(solver, build(X.astype(np.float32), y, loss), max_epochs=5)
+        shifted = [
+            run(solver, build(kind(X), y, loss, intercept=True), max_epochs=5).theta
+            for kind in (np.asarray, sp.csr_array)
+        ]
+        np.testing.assert_allclose(*shifted, rtol=1e-4, atol=1e-6)
         np.testing.assert_allclose(sparse.theta, dense.theta, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(single.theta, dense.theta, rtol=1e-6, atol=1e-8)
 
@@ -270,29 +281,27 @@ class TestUnbiasedness:
         assert np.any(self.mean_step("unsorted") > 20)
 
     @pytest.mark.parametrize("sampling", ["uniform", "spectral"])
-    def test_one_step_of_the_solver(self, sampling):
-        """Simulated: one step from a point off the checkpoint, averaged over rows.
-
-        With N = 2 the second step is about the first checkpoint; its mean over the
-        draws must be the full-gradient step.
-        """
+    def test_steps_off_the_checkpoint_are_unbiased(self, sampling):
+        """Two steps about one checkpoint: the second is right on average."""
         X, y = data(n=12)
         objective = build(X, y, spectrum="extremile:2")
-        rate, rng, steps = 0.05, np.random.default_rng(0), []
-        solver = LSVRG(sampling, epoch_length=1, learning_rate=rate, max_epochs=1)
+        rate, rng = 0.05, np.random.default_rng(0)
+        solver = LSVRG(sampling, epoch_length=2, learning_rate=rate)
         start = rng.normal(size=4)
         point = objective.at(start)
         weights = objective.ranking.weights(point.losses)
-        expected = start - rate * objective.gradient(point, weights)
-        from lrisk.solvers.stochastic import Work
-
-        for _ in range(200):
+        first = start - rate * objective.gradient(point, weights)
+        expected = first - rate * objective.gradient(objective.at(first), weights)
+        ends = []
+        for _ in range(4000):
             work = Work(objective, start)
             work.evaluate()
             solver.epoch(work, solver.begin(work, rng), rate, rng)
-            steps.append(work.theta())
-        # at the checkpoint itself every draw gives the same step: no variance is left
-        np.testing.assert_allclose(steps, np.tile(expected, (200, 1)), rtol=1e-10)
+            ends.append(work.theta())
+        ends = np.array(ends)
+        assert np.all(ends.std(axis=0) > 1e-6)
+        error = ends.mean(axis=0) - expected
+        assert np.all(np.abs(error) <= 5 * ends.std(axis=0) / np.sqrt(len(ends)))
 
 
 class TestLearningRate:
@@ -310,6 +319,63 @@ class TestLearningRate:
         assert history[-1]["learning_rate"] < history[0]["learning_rate"]
         first = objective.value(objective.at(np.zeros(4)))
         assert solution.objective < first and np.isfinite(solution.objective)
+
+    def test_after_an_explosion_the_last_good_epoch_is_resumed(self):
+        starts = []
+
+        class Bold(LSVRG):
+            def automatic_rate(self, work):
+                return 0.01
+
+            def epoch(self, work, state, rate, rng):
+                starts.append(work.theta())
+                if len(starts) == 4:
+                    work.W[:] = 1e9
+                    return 0.0
+                return super().epoch(work, state, rate, rng)
+
+        solution = run(Bold(max_epochs=5), build(*data()))
+        assert [r["diverged"] for r in solution.history] == [False] * 3 + [True, False]
+        assert np.array_equal(starts[4], starts[3])
+        assert solution.history[4]["learning_rate"] == 0.005
+
+    def test_theory_lets_its_huge_first_steps_pass(self):
+        X, y = data("logistic", n=400)
+        objective = build(X, y, "logistic", "mean")
+        solution = run(SGD(learning_rate="theory", max_epochs=64), objective)
+        assert solution.status is Status.EPOCHS_DONE
+        best = Newton(tol=1e-10).solve(objective).objective
+        assert solution.objective <= 1.2 * best
+
+    @pytest.mark.parametrize("solver", [LSVRG(), SOREL(), Prospect()], ids=repr)
+    def test_theory_sees_the_sample_weights(self, solver):
+        X, y = data()
+        weight = np.ones(60)
+        weight[:4] = 1000.0
+        solution = run(solver, build(X, y, weight=weight), learning_rate="theory",
+                       max_epochs=3)  # fmt: skip
+        assert solution.status is not Status.DIVERGED
+
+    @pytest.mark.parametrize("solver", [LSVRG(), SGD()], ids=repr)
+    def test_theory_needs_a_penalty(self, solver):
+        with pytest.raises(ValueError, match="alpha=0"):
+            run(solver, build(*data(), alpha=0.0), learning_rate="theory")
+
+    @pytest.mark.parametrize("alpha", [1e6, 1e9])
+    @every_solver
+    def test_a_large_penalty_wastes_no_epochs(self, solver, alpha):
+        objective = build(*data(), alpha=alpha)
+        solution = run(solver, objective, max_epochs=20)
+        assert not any(record["diverged"] for record in solution.history)
+        first = objective.value(objective.at(np.zeros(4)))
+        assert solution.objective < first
+
+    def test_a_warm_started_srda_is_judged_from_its_own_start(self):
+        objective = build(*data())
+        good = Newton(tol=1e-10).solve(objective).theta
+        solver = SRDA(batch_size=8, max_epochs=20)
+        solution = solver.solve(objective, good, rng=np.random.default_rng(0))
+        assert not any(record["diverged"] for record in solution.history)
 
     @every_solver
     def test_too_large_a_number_keeps_the_last_good_iterate(self, solver):
@@ -373,10 +439,30 @@ class TestHistory:
         records = solution.history
         assert [r["iteration"] for r in records] == list(range(1, 31))
         assert records[-1]["passes"] == pytest.approx(61.0)
-        assert records[0]["disagreement"] > 0.5
+        assert np.isnan(records[0]["disagreement"])
+        assert records[1]["disagreement"] > 0.3
         assert records[-1]["disagreement"] < 0.2
+        assert 0 < records[0]["seconds"] < records[-1]["seconds"]
         assert min(r["objective"] for r in records) == solution.objective
         assert solution.n_iter == 30 and solution.status is Status.EPOCHS_DONE
+
+    @pytest.mark.parametrize(
+        ("solver", "passes"),
+        [(LSVRG(), 2.0), (SOREL(), 2.0), (Prospect(), 1.0), (SGD(8), 56 / 60)],
+        ids=repr,
+    )
+    def test_passes_count_gradients(self, solver, passes):
+        solution = run(solver, build(*data()), max_epochs=3)
+        assert solution.history[-1]["passes"] == pytest.approx(1.0 + 3 * passes)
+
+    def test_gaps_at_the_chosen_cadence(self):
+        objective = build(*data(), spectrum="esrm:1")
+        history = run(LSVRG(certify_every=4, max_epochs=12), objective).history
+        gaps = [record["gap"] for record in history]
+        assert np.isinf(gaps[2]) and np.isfinite(gaps[3])
+        assert gaps[11] < gaps[3]
+        silent = run(LSVRG(max_epochs=4), objective)
+        assert np.isinf(silent.history[-1]["gap"]) and np.isfinite(silent.gap)
 
     def test_early_stop_on_the_gap(self):
         objective = build(*data(), spectrum="esrm:1")
@@ -405,8 +491,19 @@ class TestHistory:
         solution = LSVRG().solve(objective, rng=np.random.default_rng(0), monitor=stop)
         assert solution.status is Status.INTERRUPTED
         assert len(solution.history) == 3
-        first = objective.value(objective.at(np.zeros(4)))
-        assert solution.objective < first
+        assert solution.objective == min(r["objective"] for r in solution.history)
+
+    def test_tuning_can_be_interrupted(self):
+        class Stopped(LSVRG):
+            def epoch(self, work, state, rate, rng):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            tune_learning_rate(Stopped(), build(*data()))
+
+    def test_tuning_without_a_usable_rate(self):
+        with pytest.raises(ValueError, match="smaller rates"):
+            tune_learning_rate(LSVRG(), build(*data()), grid=[1e5])
 
 
 @pytest.mark.parametrize(
@@ -419,6 +516,7 @@ class TestHistory:
         (lambda: LSVRG(nu=-1.0), ValueError, "nu must be"),
         (lambda: LSVRG(nu=np.nan), ValueError, "nu must be"),
         (lambda: LSVRG(nu="theory"), ValueError, "smoothing='l2'"),
+        (lambda: LSVRG(nu=1.0), ValueError, "0 without smoothing"),
         (lambda: LSVRG(epoch_length=0), ValueError, "epoch_length must be"),
         (lambda: LSVRG(sampling="ordered"), ValueError, "sampling must be one of"),
         (lambda: LSVRG(checkpoint_probability=1.0), ValueError, r"\[0, 1\)"),

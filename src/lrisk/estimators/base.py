@@ -51,6 +51,7 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
     verbose: int
     stream_: Stream
     risk_weights_: Floats
+    weight_sum_: float
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``spectrum__q`` and the like reach into the spectrum.
@@ -142,10 +143,14 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
                     plain = LinearSpace(
                         X, intercept=self.fit_intercept, n_scores=n_scores
                     )
-                    theta, seen = plain.join(*self._coefficients()), self.risk_weights_
-                    stream = Stream.begin(theta, float(len(seen)))
+                    theta = plain.join(*self._coefficients())
+                    stream = Stream.begin(theta, self.weight_sum_)
             else:
                 stream = copy.deepcopy(self.stream_)
+            if stream.theta.size != columns * n_scores:
+                rule, remedy = "the same throughout a stream", "start anew with clone"
+                value = self.fit_intercept
+                raise ValueError(refused(self, "fit_intercept", rule, value, remedy))
             size = solver.batch_size or 64
             for start in range(0, X.shape[0], size):
                 rows = slice(start, min(start + size, X.shape[0]))
@@ -162,7 +167,10 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
                 rule, remedy = "small enough for these data", "lower it or use 'auto'"
                 rate = solver.learning_rate
                 raise ValueError(refused(self, "learning_rate", rule, rate, remedy))
+            for name in ("objective_", "dual_gap_", "history_", "risk_weights_"):
+                self.__dict__.pop(name, None)  # they speak of a fit that is over
             self.stream_ = stream
+            self.weight_sum_ = stream.weight
             self.n_iter_ = stream.steps
             self.solver_ = solver.name
             self._store_coefficients(*space.uncentred(theta))
@@ -199,6 +207,7 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         self.dual_gap_ = solution.gap
         self.n_iter_ = solution.n_iter
         self.history_ = solution.history
+        self.weight_sum_ = objective.ranking.total
         self.risk_weights_ = np.zeros(len(kept))
         self.risk_weights_[kept] = solution.weights
         return False
@@ -291,7 +300,7 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         last = np.atleast_2d(getattr(self, "coef_", np.empty(0)))
         if not self.warm_start or last.shape != shape:
             return None, None
-        weights = self.risk_weights_
+        weights = getattr(self, "risk_weights_", np.empty(0))
         if weights.shape != kept.shape or weights[kept].sum() <= 0:
             return self._theta(objective), None
         weights = weights[kept] / weights[kept].sum()

@@ -53,7 +53,7 @@ def certify(
     check_is_fitted(estimator)
     X, y = estimator._check_data_again(X, y)
     weight = check_row_weights(sample_weight, X.shape[0])
-    known = estimator.risk_weights_
+    known = getattr(estimator, "risk_weights_", np.empty(0))
     if weight is not None:
         kept = weight > 0
         X, y, weight = X[kept], y[kept], weight[kept]

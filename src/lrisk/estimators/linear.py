@@ -74,6 +74,8 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     risk_weights_ : array of shape (n_samples,)
         λ, the weight of each training row at the optimum: the fit is that of a ridge
         regression with these weights.
+    weight_sum_ : float
+        W, the weight of all training rows.
     n_iter_ : int
     solver_ : str
         The solver that ran.
@@ -224,6 +226,8 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
     risk_weights_ : array of shape (n_samples,)
         λ, the weight of each training row at the optimum: the fit is that of a logistic
         regression with these weights.
+    weight_sum_ : float
+        W, the weight of all training rows.
     n_iter_ : int
     solver_ : str
         The solver that ran.

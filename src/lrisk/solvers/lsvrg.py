@@ -9,7 +9,7 @@ from .._typing import Floats, Indices
 from ..permutahedron import SMOOTHINGS, smoothed_weights
 from ._loops.variance_reduced import epoch_steps
 from .solution import Record
-from .stochastic import StochasticSolver, Work, require_lipschitz
+from .stochastic import StochasticSolver, Work, require_lipschitz, require_penalty
 
 
 class LSVRG(StochasticSolver):
@@ -43,8 +43,9 @@ class LSVRG(StochasticSolver):
         with κ = nσ_nL/μ + 1.
     tol : float ≥ 0, default=0
         Relative duality gap at which to stop; 0 means to run all epochs.
-    certify_every : int or None, default=8
-        Epochs between two looks at the gap (their time is kept apart in the history).
+    certify_every : int or None, default=None
+        Epochs between two looks at the gap (their time is kept apart in the history);
+        None means 8 if there is a `tol` to reach, and otherwise only at the end.
     """
 
     name = "lsvrg"
@@ -59,7 +60,7 @@ class LSVRG(StochasticSolver):
         max_epochs: int = 64,
         learning_rate: str | float = "auto",
         tol: float = 0.0,
-        certify_every: int | None = 8,
+        certify_every: int | None = None,
     ) -> None:
         self.sampling = sampling
         self.smoothing = smoothing
@@ -79,7 +80,10 @@ class LSVRG(StochasticSolver):
         check_choice(self, "smoothing", self.smoothing, (None, *SMOOTHINGS))
         if self.nu != "theory":
             check_real(self, "nu", self.nu, low=0, remedy="0 means no smoothing")
-        elif self.smoothing != "l2":
+        if self.smoothing is None and self.nu != 0:
+            rule, remedy = "0 without smoothing", "pass smoothing='l2' or 'entropy'"
+            raise ValueError(refused(self, "nu", rule, self.nu, remedy))
+        if self.nu == "theory" and self.smoothing != "l2":
             rule, remedy = "a number unless smoothing='l2'", "Theorem 4 is for that"
             raise ValueError(refused(self, "nu", rule, self.nu, remedy))
         if self.epoch_length is not None:
@@ -100,6 +104,7 @@ class LSVRG(StochasticSolver):
         objective = work.objective
         nu = self.nu
         if nu == "theory":
+            require_penalty(self, "nu", objective)
             slope = require_lipschitz(self, "nu", objective)
             nu = 4.0 * work.n * slope**2 / objective.mu
         length = self.epoch_length
@@ -110,6 +115,7 @@ class LSVRG(StochasticSolver):
 
     def theory_rate(self, work: Work) -> float:
         """2/((n + 8κ)μ)."""
+        require_penalty(self, "learning_rate", work.objective)
         return float(2.0 / ((work.n + 8.0 * _kappa(work)) * work.mu))
 
     def epoch(self, work: Work, state: "_State", rate: float, rng: Any) -> float:
@@ -159,13 +165,14 @@ class _State:
 
     def __init__(self, nu: float, length: int, work: Work) -> None:
         self.nu, self.length = nu, length
-        self.order: Indices = np.arange(work.n)
-        self.disagreement = 1.0
+        self.order: Indices = np.empty(0, dtype=np.int64)
+        self.disagreement = np.nan
         self.steps = Steps(work)
 
     def note(self, order: Indices) -> None:
-        """Compare the new order with the last."""
-        self.disagreement = float(np.mean(order != self.order))
+        """Compare the new order with the last, if there was one."""
+        if len(self.order):
+            self.disagreement = float(np.mean(order != self.order))
         self.order = order
 
     def rank_weights(self, ranking: Any) -> Floats:
@@ -216,6 +223,4 @@ class Steps:
 
 def _kappa(work: Work) -> float:
     """κ = nσ_nL/μ + 1, the condition number of Theorem 4."""
-    _, largest = work.smoothness()
-    top = float(work.objective.ranking.spectrum.weights(work.n)[-1])
-    return float(work.n * top * largest / work.mu + 1.0)
+    return work.largest_gain() / work.mu + 1.0

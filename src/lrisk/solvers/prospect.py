@@ -33,15 +33,16 @@ class Prospect(StochasticSolver):
         Smoothing; any value will do, 0 included.
     refresh : int or None, default=None
         Steps between two computations of q where that takes O(n): with smoothing, or
-        with unequal sample weights. None means 1 up to 5,000 rows and n/5,000 above.
+        with unequal sample weights. None means 1 up to 500 rows and n/500 above.
         Without both, q is kept exact in every step by moving one row in the order.
     max_epochs : int, default=64
         An epoch is n steps.
     learning_rate : "auto" or float, default="auto"
     tol : float ≥ 0, default=0
         Relative duality gap at which to stop; 0 means to run all epochs.
-    certify_every : int or None, default=8
-        Epochs between two looks at the gap.
+    certify_every : int or None, default=None
+        Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
+        and otherwise only at the end.
     """
 
     name = "prospect"
@@ -54,7 +55,7 @@ class Prospect(StochasticSolver):
         max_epochs: int = 64,
         learning_rate: str | float = "auto",
         tol: float = 0.0,
-        certify_every: int | None = 8,
+        certify_every: int | None = None,
     ) -> None:
         self.smoothing = smoothing
         self.nu = nu
@@ -74,10 +75,8 @@ class Prospect(StochasticSolver):
             check_count(self, "refresh", self.refresh)
 
     def theory_rate(self, work: Work) -> float:
-        """1/(L max nσ), the scale of the paper's analysis."""
-        _, largest = work.smoothness()
-        top = work.n * float(work.objective.ranking.spectrum.weights(work.n)[-1])
-        return float(1.0 / (top * largest + work.mu))
+        """1/(max nλL + μ), the scale of the paper's analysis."""
+        return 1.0 / (work.largest_gain() + work.mu)
 
     def begin(self, work: Work, rng: np.random.Generator) -> "_Tables":
         """Fill the tables at the current parameters."""
@@ -89,7 +88,7 @@ class Prospect(StochasticSolver):
         if tables.tracked:
             tables.steps(work, indices, rate)
             return 1.0
-        every = self.refresh or max(1, work.n // 5000)
+        every = self.refresh or max(1, work.n // 500)
         for begin in range(0, work.n, every):
             tables.steps(work, indices[begin : begin + every], rate)
             tables.weigh(self, work)

@@ -8,7 +8,7 @@ from .._params import check_choice, check_count, refused
 from .._typing import Floats, Indices
 from ..ranking import Ranking
 from ._loops.batches import draw_batches, sgd_steps, srda_steps
-from .stochastic import StochasticSolver, Work
+from .stochastic import StochasticSolver, Work, require_penalty
 
 
 class _Batches(StochasticSolver):
@@ -42,9 +42,9 @@ class _Batches(StochasticSolver):
         return _State(work, size)
 
     def automatic_rate(self, work: Work) -> float:
-        """1/(4L), with L the mean smoothness of the rows: batches average the noise."""
-        mean, _ = work.smoothness()
-        return float(0.25 / max(mean, 1e-300))
+        """1/(4L + μ), with L the mean smoothness of the rows as they are drawn."""
+        mean = float(work.objective.ranking.mass @ work.row_smoothness)
+        return 1.0 / max(4.0 * mean + work.mu, 1e-300)
 
 
 class _State:
@@ -90,13 +90,12 @@ class SGD(_Batches):
         loss is not one, and takes 1/(μ(t + 1) + L).
     tol : float ≥ 0, default=0
         Relative duality gap at which to stop; 0 means to run all epochs.
-    certify_every : int or None, default=8
-        Epochs between two looks at the gap.
+    certify_every : int or None, default=None
+        Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
+        and otherwise only at the end.
     """
 
     name = "sgd"
-    #: The theory's first steps are huge by design.
-    explosion: ClassVar[float] = 10.0
 
     def __init__(
         self,
@@ -105,7 +104,7 @@ class SGD(_Batches):
         max_epochs: int = 64,
         learning_rate: str | float = "auto",
         tol: float = 0.0,
-        certify_every: int | None = 8,
+        certify_every: int | None = None,
     ) -> None:
         self.batch_size = batch_size
         self.average = average
@@ -122,6 +121,7 @@ class SGD(_Batches):
 
     def theory_rate(self, work: Work) -> float:
         """The schedule's scale is μ; see `rates`."""
+        require_penalty(self, "learning_rate", work.objective)
         return 1.0 / work.mu
 
     def rates(self, work: Work, first: int, count: int, rate: float) -> Floats:
@@ -131,7 +131,7 @@ class SGD(_Batches):
         steps = np.arange(first + 1, first + count + 1)
         repair = 0.0
         if not np.isfinite(work.objective.loss.lipschitz):
-            repair = work.smoothness()[1]
+            repair = float(work.row_smoothness.max())
         return np.asarray(1.0 / (work.mu * steps + repair))
 
     def epoch(self, work: Work, state: _State, rate: float, rng: Any) -> float:
@@ -176,8 +176,9 @@ class SRDA(_Batches):
         η.
     tol : float ≥ 0, default=0
         Relative duality gap at which to stop; 0 means to run all epochs.
-    certify_every : int or None, default=8
-        Epochs between two looks at the gap.
+    certify_every : int or None, default=None
+        Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
+        and otherwise only at the end.
 
     Notes
     -----
@@ -194,7 +195,7 @@ class SRDA(_Batches):
         max_epochs: int = 64,
         learning_rate: str | float = "auto",
         tol: float = 0.0,
-        certify_every: int | None = 8,
+        certify_every: int | None = None,
     ) -> None:
         self.batch_size = batch_size
         self.max_epochs = max_epochs

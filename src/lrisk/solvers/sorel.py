@@ -3,7 +3,7 @@
 Ge, Jiang: SOREL: a stochastic algorithm for spectral risks minimization, 2024.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,18 +36,21 @@ class SOREL(StochasticSolver):
         Size of the inner steps.
     tol : float ≥ 0, default=0
         Relative duality gap at which to stop; 0 means to run all epochs.
-    certify_every : int or None, default=8
-        Epochs between two looks at the gap.
+    certify_every : int or None, default=None
+        Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
+        and otherwise only at the end.
     """
 
     name = "sorel"
+    #: A primal-dual method does not lower F in every epoch.
+    patience: ClassVar[int] = 6
 
     def __init__(
         self,
         max_epochs: int = 64,
         learning_rate: str | float = "auto",
         tol: float = 0.0,
-        certify_every: int | None = 8,
+        certify_every: int | None = None,
     ) -> None:
         self.max_epochs = max_epochs
         self.learning_rate = learning_rate
@@ -56,10 +59,8 @@ class SOREL(StochasticSolver):
         self.validate()
 
     def theory_rate(self, work: Work) -> float:
-        """1/(4 max nσ L) for the inner steps."""
-        _, largest = work.smoothness()
-        top = work.n * float(work.objective.ranking.spectrum.weights(work.n)[-1])
-        return float(0.25 / (top * largest + work.mu))
+        """1/(4 max nλL + μ) for the inner steps."""
+        return 1.0 / (4.0 * work.largest_gain() + work.mu)
 
     def begin(self, work: Work, rng: np.random.Generator) -> "_State":
         """Uniform weights, and the scales of losses and features."""

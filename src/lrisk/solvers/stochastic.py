@@ -4,6 +4,7 @@ They work row by row on the raw parameters, return to Python after every epoch (
 Ctrl-C and progress work) and draw everything from the generator they are given.
 """
 
+import functools
 import time
 from typing import Any, ClassVar
 
@@ -86,10 +87,22 @@ class Work:
         table = np.vstack([coef, intercept]) if space.intercept else coef
         return np.ascontiguousarray(table).ravel()
 
-    def smoothness(self) -> tuple[float, float]:
-        """Mean and largest L_i = sup ℓ″·‖x_i‖² over the rows."""
-        norms = self.objective.loss.smoothness * self.space.squared_norms()
-        return float(self.objective.ranking.mass @ norms), float(norms.max())
+    @functools.cached_property
+    def row_smoothness(self) -> Floats:
+        """L_i = sup ℓ″·‖x_i‖² for each row; shape (n,)."""
+        norms = self.space.squared_norms()
+        return np.asarray(self.objective.loss.smoothness * norms)
+
+    def mean_smoothness(self) -> float:
+        """Σ n p_i² L_i: the mean of L, with what uneven weights add to its noise."""
+        mass = self.objective.ranking.mass
+        return float(self.n * (mass**2 @ self.row_smoothness))
+
+    def largest_gain(self) -> float:
+        """The largest n λ_i L_i that any order of the rows can give."""
+        ranking = self.objective.ranking
+        top = ranking.spectrum.increments(np.ones(self.n), ranking.mass)
+        return float(self.n * np.max(top * self.row_smoothness))
 
 
 class StochasticSolver(Solver):
@@ -145,9 +158,8 @@ class StochasticSolver(Solver):
 
     def automatic_rate(self, work: Work) -> float:
         """First learning rate for ``"auto"``."""
-        mean, _ = work.smoothness()
-        spread = work.objective.ranking.concentration()
-        return 1.0 / (2.0 * min(spread, 20.0) * max(mean, 1e-300))
+        spread = min(work.objective.ranking.concentration(), 20.0)
+        return 1.0 / max(2.0 * spread * work.mean_smoothness() + work.mu, 1e-300)
 
     def theory_rate(self, work: Work) -> float:
         """Learning rate for ``"theory"``."""
@@ -177,13 +189,26 @@ class StochasticSolver(Solver):
         monitor: Monitor | None = None,
     ) -> Solution:
         """Run the epochs, from `start` or from zero."""
+        return self.run(objective, start, rng=rng, monitor=monitor)
+
+    def run(
+        self,
+        objective: Objective,
+        start: Floats | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+        monitor: Monitor | None = None,
+        proof: bool = True,
+    ) -> Solution:
+        """`solve`, or without `proof` the same less the certificate at the end."""
         rng = np.random.default_rng() if rng is None else rng
         work = Work(objective, start)
+        work.evaluate()
+        rate = self.rate(work)
+        state = self.begin(work, rng)
         run = _Run(self, work, monitor)
         status = Status.MAX_ITER if self.tol > 0 else Status.EPOCHS_DONE
         try:
-            state = self.begin(work, rng)
-            rate = self.rate(work)
             for epoch in range(1, self.max_epochs + 1):
                 passes = self.epoch(work, state, rate, rng)
                 exploded = run.record(epoch, passes, rate, self.noted(state))
@@ -200,6 +225,8 @@ class StochasticSolver(Solver):
                 elif self.learning_rate == "auto" and run.idle >= self.patience:
                     rate *= 0.5
                     run.idle = 0
+            if proof:
+                run.prove()
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         return run.solution(status)
@@ -224,9 +251,13 @@ class _Run:
         """Evaluate F after an epoch; True if it exploded."""
         value = self.work.evaluate()
         self.n_epochs, self.passes = epoch, self.passes + passes
-        explosion = self.solver.explosion * max(self.best, 1e-3 * self.first)
-        exploded = not value <= max(explosion, self.solver.explosion * self.last)
-        exploded = exploded or not value <= 10.0 * self.first
+        exploded = self._exploded(value)
+        if not exploded:
+            self.last = value
+            self.good = (self.work.W.copy(), self.work.b.copy())
+            self.idle += 1
+            if value < self.best:
+                self.best, self.kept, self.idle = value, self.good, 0
         entry: Record = {
             "iteration": epoch,
             "passes": self.passes,
@@ -241,13 +272,18 @@ class _Run:
         self.history.append(entry)
         if self.monitor is not None:
             self.monitor(entry)
-        if not exploded:
-            self.last = value
-            self.good = (self.work.W.copy(), self.work.b.copy())
-            self.idle += 1
-            if value < self.best:
-                self.best, self.kept, self.idle = value, self.good, 0
         return exploded
+
+    def _exploded(self, value: float) -> bool:
+        """Whether F has grown beyond what noise explains.
+
+        The theory's first steps are huge by design; there only overflow counts.
+        """
+        if self.solver.learning_rate == "theory":
+            return not np.isfinite(value)
+        times = self.solver.explosion
+        allowed = max(times * self.best, 1e-3 * times * self.first, times * self.last)
+        return not value <= min(allowed, 10.0 * self.first)
 
     def resume(self) -> None:
         """Go back to the last good checkpoint."""
@@ -262,11 +298,14 @@ class _Run:
     def certified(self, epoch: int) -> bool:
         """Look at the gap if it is time to; True if it is small enough."""
         every = self.solver.certify_every
-        if every is None or self.solver.tol == 0 or epoch % every:
+        if every is None and self.solver.tol > 0:
+            every = 8
+        if every is None or epoch % every:
             return False
         self.prove()
         self.history[-1]["gap"] = self.gap()
-        return self.gap() <= self.solver.tol
+        self.history[-1]["certificate_seconds"] = self.proving
+        return self.solver.tol > 0 and self.gap() <= self.solver.tol
 
     def prove(self) -> None:
         """Raise the lower bound at the best point; its time is kept apart."""
@@ -284,8 +323,7 @@ class _Run:
         self.proving += time.perf_counter() - began
 
     def solution(self, status: Status) -> Solution:
-        """The best point, with its proof."""
-        self.prove()
+        """The best point, with what is proven of it."""
         self.work.W[:], self.work.b[:] = self.kept
         if status is Status.MAX_ITER and self.gap() <= self.solver.tol:
             status = Status.CONVERGED
@@ -325,6 +363,13 @@ def _newton_step(objective: Objective, point: Point, weights: Floats) -> Floats:
         return solve_positive(objective.hessian(point, weights), -gradient)
     scale = column_scale(objective)
     return newton_step(objective, point, weights, gradient, scale, 100)
+
+
+def require_penalty(solver: Solver, name: str, objective: Objective) -> None:
+    """Refuse a preset that divides by μ where there is no penalty."""
+    if objective.mu == 0.0:
+        rule, remedy = "a number or 'auto' with alpha=0", "the theory needs a penalty"
+        raise ValueError(refused(solver, name, rule, "theory", remedy))
 
 
 def require_lipschitz(solver: Solver, name: str, objective: Objective) -> float:

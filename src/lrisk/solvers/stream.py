@@ -60,13 +60,16 @@ class Stream:
         # the batch's own penalty is left out and that of the whole put in its place
         penalised = space.penalised(self.theta)
         gradient = batch.gradient(point, weights) + (mu - batch.mu) * penalised
-        self.theta = self.theta - self._rate(solver, mu, float(norms.max())) * gradient
+        steepest = max(self.curvature / self.measured, float(weights @ norms))
+        rate = self._rate(solver, mu, steepest, float(norms.max()))
+        self.theta = self.theta - rate * gradient
         self.steps += 1
         self.mean = self.mean + 2.0 / (self.steps + 1) * (self.theta - self.mean)
 
-    def _rate(self, solver: SGD, mu: float, largest: float) -> float:
+    def _rate(self, solver: SGD, mu: float, steepest: float, largest: float) -> float:
+        """η of this step; ``"auto"`` is short on a batch steeper than those before."""
         if solver.learning_rate == "auto":
-            return 0.25 * self.measured / max(self.curvature, 1e-300)
+            return 1.0 / max(4.0 * steepest + mu, 1e-300)
         if solver.learning_rate == "theory":
             return 1.0 / (mu * (self.steps + 1) + largest)
         return float(solver.learning_rate)

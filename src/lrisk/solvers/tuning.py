@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._params import refused
 from ..objective import Objective
 from .solution import Status
 from .stochastic import StochasticSolver
@@ -49,11 +50,19 @@ def tune_learning_rate(
         trial = copy.copy(solver).set_params(learning_rate=rate, certify_every=None)
         finals = []
         for seed in seeds:
-            solution = trial.solve(objective, rng=np.random.default_rng(seed))
+            rng = np.random.default_rng(seed)
+            solution = trial.run(objective, rng=rng, proof=False)
+            if solution.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
             diverged = solution.status is Status.DIVERGED
             finals.append(np.inf if diverged else solution.history[-1]["objective"])
             if diverged:
                 break
         risks[rate] = float(np.mean(finals))
     best = min(risks, key=lambda rate: risks[rate])
+    if not np.isfinite(risks[best]):
+        rule, remedy = "small enough for these data", "add smaller rates to the grid"
+        raise ValueError(
+            refused("tune_learning_rate", "grid", rule, list(grid), remedy)
+        )
     return Tuning(best, risks)
