@@ -86,4 +86,4 @@ def test_constant_risk_is_that_of_the_best_mean_constant(loss):
         return objective.ranking.risk(objective.loss.value(objective.y, scores))
 
     best = minimize(risk, np.zeros(k), tol=1e-12).fun
-    assert objective.constant_risk() == pytest.approx(best, rel=1e-6)
+    assert objective.constant_risk == pytest.approx(best, rel=1e-6)

@@ -133,9 +133,9 @@ def _unpenalised_slack(
 
 def relative_gap(objective: Objective, primal: float, gap: float) -> float:
     """Relative gap, gap/max(primal, 1e-12·P₀); 0 where only rounding is left."""
-    if gap == 0.0 or primal <= objective.loss.resolution(objective.y):
+    if gap == 0.0 or primal <= objective.resolution:
         return 0.0
     if not np.isfinite(gap):
         return np.inf
-    scale = max(primal, 1e-12 * objective.constant_risk(), np.finfo(np.float64).tiny)
+    scale = max(primal, 1e-12 * objective.constant_risk, np.finfo(np.float64).tiny)
     return gap / scale

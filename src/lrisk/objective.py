@@ -9,6 +9,7 @@ For an increasing spectrum F(θ) = max_λ Φ(θ, λ) over the permutahedron, wit
 convex in θ and linear in λ; its derivatives are here, too.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -110,6 +111,7 @@ class Objective:
             corner += max(float(np.trace(corner)), 1e-300) / free**2
         return matrix
 
+    @functools.cached_property
     def constant_risk(self) -> float:
         """Risk of the model without features, by which a tiny objective is judged.
 
@@ -121,6 +123,11 @@ class Objective:
         if self.space.intercept:
             scores += self.mean_scores()
         return self.ranking.risk(self.loss.value(self.y, scores))
+
+    @functools.cached_property
+    def resolution(self) -> float:
+        """An F that is nothing but rounding."""
+        return self.loss.resolution(self.y)
 
     def mean_scores(self) -> Floats:
         """Score, or scores, of the constant that minimises the mean loss."""

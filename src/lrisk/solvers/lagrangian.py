@@ -58,7 +58,7 @@ class Lagrangian:
         ranking = objective.ranking
         self.center = ranking.mass if center is None else center
         # Near interpolation the first losses are tiny; P₀ is what they may become.
-        scale = max(float(ranking.mass @ losses), objective.constant_risk()) or 1.0
+        scale = max(float(ranking.mass @ losses), objective.constant_risk) or 1.0
         unit = ranking.total * scale
         # A spectrum of few rows needs a larger ν, or it sees too few for a useful
         # Hessian; a good centre a smaller one.
