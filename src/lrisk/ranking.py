@@ -57,6 +57,11 @@ class Ranking:
         """P = w/W."""
         return self.row_weight / self.total
 
+    @property
+    def equal(self) -> bool:
+        """Whether all rows have the same weight."""
+        return self._common is not None
+
     @functools.cached_property
     def _equal_sigma(self) -> Floats:
         return self.spectrum.weights(self.n_rows)

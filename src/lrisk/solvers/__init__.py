@@ -4,8 +4,11 @@ from .choice import automatic_solver
 from .lbfgs import LBFGS
 from .newton import Newton
 from .solution import Solution, Solver, Status
+from .subquantile import SubquantileGradient
 
-SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (Newton, LBFGS)}
+SOLVERS: dict[str, type[Solver]] = {
+    solver.name: solver for solver in (Newton, LBFGS, SubquantileGradient)
+}
 
 __all__ = [
     "LBFGS",
@@ -14,5 +17,6 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "SubquantileGradient",
     "automatic_solver",
 ]

@@ -21,6 +21,8 @@ class Status(Enum):
     CONVERGED = "the duality gap reached the tolerance"
     MAX_ITER = "the iteration limit was reached before the tolerance"
     STALLED = "the gap stopped shrinking above the tolerance, at the limit of rounding"
+    STATIONARY = "no step lowers the objective further; it is not convex, so no proof"
+    STEPS_TAKEN = "all steps were taken"
     UNCERTIFIED = "the solver stopped where no certificate of optimality exists"
 
 

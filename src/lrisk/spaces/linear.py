@@ -15,12 +15,13 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .._typing import AnyArray, Floats, Indices
+from .base import Space
 from .rows import CSRRows, DenseRows, row_access
 
 Matrix = AnyArray | sp.csr_array
 
 
-class LinearSpace:
+class LinearSpace(Space):
     """Linear functions of the rows of X.
 
     Parameters
@@ -149,6 +150,11 @@ class LinearSpace:
             return block
         products = np.einsum("ij,ik->ijk", block, r)
         return np.asarray(products).reshape(len(rows), self.size)
+
+    def largest_curvature(self) -> float:
+        """Squared spectral norm of [X − m, 1]; of the Gram matrix's size, d²."""
+        plain = LinearSpace(self.X, intercept=self.intercept, offset=self.offset)
+        return float(np.linalg.eigvalsh(plain.gram(np.ones(self.n_rows)))[-1])
 
     # -- views and capabilities --------------------------------------------------------
 
