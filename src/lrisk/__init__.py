@@ -3,12 +3,20 @@
 from . import datasets, losses, metrics, solvers, spectra
 from ._version import __version__
 from ._warnings import CollapsedFitWarning
-from .estimators import RiskClassifier, RiskRegressor, certify
+from .estimators import (
+    KernelRiskClassifier,
+    KernelRiskRegressor,
+    RiskClassifier,
+    RiskRegressor,
+    certify,
+)
 from .permutahedron import risk_weights
 from .ranking import risk
 
 __all__ = [
     "CollapsedFitWarning",
+    "KernelRiskClassifier",
+    "KernelRiskRegressor",
     "RiskClassifier",
     "RiskRegressor",
     "__version__",

@@ -127,7 +127,8 @@ def test_schedules():
     constant = SubquantileGradient(max_iter=3, learning_rate=0.2).solve(objective)
     named = SubquantileGradient(max_iter=3, learning_rate=lambda k: 0.2)
     np.testing.assert_allclose(named.solve(objective).theta, constant.theta)
-    beta = problem(Squared()).space.largest_curvature() / 28 + 0.5 / N
+    K = problem(Squared()).space.matrix()
+    beta = np.linalg.eigvalsh(K)[-1] / 28 + 0.5 / N
     falling = SubquantileGradient(max_iter=3, learning_rate="inverse_sqrt")
     explicit = SubquantileGradient(
         max_iter=3, learning_rate=lambda k: 1 / beta / np.sqrt(k)

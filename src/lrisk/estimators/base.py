@@ -2,12 +2,13 @@
 
 import sys
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from .._params import check_count, check_real, refused
 from .._threads import blas_threads_for
@@ -22,9 +23,17 @@ from ..compatibility import check_capabilities, check_spectrum
 from ..losses import Loss
 from ..objective import Objective
 from ..permutahedron import project
+from ..procedures import minimise_trimmed
 from ..ranking import Ranking, check_row_weights
-from ..solvers import SOLVERS, Solution, Solver, Status, automatic_solver
-from ..solvers.solution import Record
+from ..solvers import (
+    SOLVERS,
+    Concentration,
+    Solution,
+    Solver,
+    Status,
+    automatic_solver,
+)
+from ..solvers.solution import Monitor, Record
 from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
 
@@ -40,7 +49,11 @@ class RiskEstimator(BaseEstimator):
     tol: float
     max_iter: int | None
     warm_start: bool
+    random_state: Any
     verbose: int
+
+    #: Parameters that are True or False.
+    _flags: ClassVar[tuple[str, ...]] = ("fit_intercept", "warm_start")
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``spectrum__q`` and the like reach into the spectrum.
@@ -77,7 +90,7 @@ class RiskEstimator(BaseEstimator):
             weight = check_row_weights(sample_weight, X.shape[0])
             kept = np.ones(X.shape[0], dtype=bool) if weight is None else weight > 0
             if not kept.all():
-                X, y = X[kept], y[kept]
+                X, y = self._rows(X, kept), y[kept]
                 weight = None if weight is None else weight[kept]
             target = self._encode(y)
             objective = self._objective(X, target, weight)
@@ -85,9 +98,7 @@ class RiskEstimator(BaseEstimator):
             start, before = self._start(objective, kept)
             monitor = _print_record if self.verbose else None
             with blas_threads_for(objective.space.n_rows * objective.space.size):
-                solution = solver.solve(
-                    objective, start, weights=before, monitor=monitor
-                )
+                solution = self._solve(solver, objective, start, before, monitor)
                 if not np.isfinite(solution.objective):
                     rule, remedy = "small enough for its squares", "rescale the data"
                     raise ValueError(refused(self, "X or y", rule, "overflow", remedy))
@@ -121,6 +132,13 @@ class RiskEstimator(BaseEstimator):
         self.history_ = solution.history
         self.risk_weights_ = np.zeros(len(kept))
         self.risk_weights_[kept] = solution.weights
+        for name in ("losses_", "inlier_mask_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if trims(objective):
+            self.losses_ = np.full(len(kept), np.nan)
+            self.losses_[kept] = objective.at(solution.theta).losses
+            self.inlier_mask_ = self.risk_weights_ > 0
         return False
 
     # -- building
@@ -132,7 +150,7 @@ class RiskEstimator(BaseEstimator):
         check_real(self, "tol", self.tol, low=0, remedy="1e-6 is the usual choice")
         if self.max_iter is not None:
             check_count(self, "max_iter", self.max_iter)
-        for name in ("fit_intercept", "warm_start"):
+        for name in self._flags:
             check_flag(self, name, getattr(self, name))
         if not isinstance(self.verbose, int | np.integer):
             rule, remedy = "a whole number", "0 means silent"
@@ -182,12 +200,35 @@ class RiskEstimator(BaseEstimator):
             kind = kind if solver == "auto" else SOLVERS[solver]
             options = {} if self.max_iter is None else {"max_iter": self.max_iter}
             solver = kind(tol=self.tol, **options)
+        return self._checked(solver, objective)
+
+    def _checked(self, solver: Solver, objective: Objective) -> Solver:
+        """The solver, if it can minimise this objective."""
         solver.validate()
         name, owner = solver.name, type(self).__name__
         spectrum = objective.ranking.spectrum
         check_spectrum(owner, spectrum, solver.spectra, name)
         check_capabilities(owner, name, solver.requires, objective.space)
-        return solver  # type: ignore[no-any-return]
+        return solver
+
+    def _solve(
+        self,
+        solver: Solver,
+        objective: Objective,
+        start: Floats | None,
+        before: Floats | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        """Run the solver; concentration from many starts."""
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        rng = np.random.default_rng(seed)
+        if isinstance(solver, Concentration):
+            return minimise_trimmed(objective, solver, start, rng=rng, monitor=monitor)
+        return solver.solve(objective, start, weights=before, rng=rng, monitor=monitor)
+
+    def _rows(self, X: Any, kept: Bools) -> Any:
+        """The training data of the rows that have weight."""
+        return X[kept]
 
     def _shift(self, target: Floats, mass: Floats) -> float:
         """A constant to take from the targets, which the intercept gives back."""
@@ -209,7 +250,9 @@ class RiskEstimator(BaseEstimator):
         if not self.warm_start or last.shape != shape:
             return None, None
         weights = self.risk_weights_
-        if weights.shape != kept.shape or weights[kept].sum() <= 0:
+        rising = objective.ranking.spectrum.monotone in ("flat", "up")
+        fits = rising and weights.shape == kept.shape and weights[kept].sum() > 0
+        if not fits:
             return self._theta(objective), None
         weights = weights[kept] / weights[kept].sum()
         return self._theta(objective), project(objective.ranking, weights)
@@ -217,6 +260,8 @@ class RiskEstimator(BaseEstimator):
     def _warn(self, solution: Solution, tol: float, collapsed: bool) -> None:
         if solution.status in (Status.MAX_ITER, Status.STALLED):
             reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
+            if not np.isfinite(solution.gap):
+                reached = f"tol={tol:g}"
             advice = "raise max_iter, loosen tol, or raise alpha"
             warnings.warn(
                 f"{type(self).__name__}: {solution.status.value} ({reached}); the best "
@@ -229,6 +274,11 @@ class RiskEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def trims(objective: Objective) -> bool:
+    """Whether the spectrum gives the largest losses less weight, or none."""
+    return objective.ranking.spectrum.monotone in ("down", "none")
 
 
 def as_csr(X: Any) -> Any:

@@ -4,27 +4,21 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_choice, refused
-from .._typing import AnyArray, Bools, Floats
+from .._typing import Bools, Floats
 from .._validation import validate_data
 from .._warnings import CollapsedFitWarning
 from ..certificate import relative_gap
-from ..losses import Logistic, Loss, Multinomial, Squared
-from ..losses.multinomial import softmax
 from ..objective import Objective
 from ..solvers import Newton, Solution, Solver, automatic_solver
 from ..spaces import LinearSpace
 from ..spectra import Spectrum
-from .base import RiskEstimator
+from .targets import ClassTargets, NumberTargets
 
 
-class RiskRegressor(RegressorMixin, RiskEstimator):
+class RiskRegressor(NumberTargets):
     r"""Linear regression that minimises a spectral risk of its losses.
 
     Minimises over w and b
@@ -39,24 +33,28 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     ----------
     spectrum : str or Spectrum, default="superquantile"
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
-        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``.
+        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
+        ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
     loss : {"squared"}, default="squared"
         What one row costs.
     alpha : float ≥ 0, default=1.0
         Penalty. With ``spectrum="mean"`` the fit is that of ``Ridge(alpha=alpha)``; the
         papers' μ is alpha/n. The intercept is never penalised.
     fit_intercept : bool, default=True
-    solver : {"auto", "newton", "lbfgs"} or Solver, default="auto"
-        A solver object brings its own ``tol`` and ``max_iter``.
+    solver : {"auto", "newton", "lbfgs", "concentration", "subquantile"} or Solver, \
+            default="auto"
+        The first two for increasing spectra, with proof; the others for decreasing
+        ones, whose objective is not convex. A solver object brings its own ``tol`` and
+        ``max_iter``.
     tol : float, default=1e-6
-        Relative duality gap at which to stop.
+        Relative duality gap at which to stop; without proof, relative progress.
     max_iter : int or None, default=None
-        Limit on the solver's iterations (Newton steps, or L-BFGS iterations); None
-        means the solver's own default.
+        Limit on the solver's iterations (Newton steps, L-BFGS iterations, C-steps from
+        one start, gradient steps); None means the solver's own default.
     warm_start : bool, default=False
         Start from the last fit's coefficients.
     random_state : int, RandomState instance or None, default=None
-        For solvers that draw rows at random; the certified ones do not.
+        For the random starts of concentration; the certified solvers draw nothing.
     verbose : int, default=0
         Print a line for each iteration if positive.
 
@@ -72,6 +70,9 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     risk_weights_ : array of shape (n_samples,)
         λ, the weight of each training row at the optimum: the fit is that of a ridge
         regression with these weights.
+    losses_, inlier_mask_ : arrays of shape (n_samples,)
+        Only under spectra that leave rows out: the loss of every training row at the
+        fit (NaN where a row has no weight), and which rows count.
     n_iter_ : int
     solver_ : str
         The solver that ran.
@@ -126,20 +127,6 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         return np.asarray(safe_sparse_dot(X, self.coef_) + self.intercept_)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self, "loss", self.loss, ("squared",))
-
-    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
-        X, y = self._check_matrix(X, y, y_numeric=True, reset=reset)
-        return X, y.astype(np.float64)
-
-    def _encode(self, y: Any) -> Floats:
-        return np.asarray(y, dtype=np.float64)
-
-    def _loss(self) -> tuple[Loss, int]:
-        return Squared(), 1
-
     def _shift(self, target: Floats, mass: Floats) -> float:
         return float(mass @ target) if self.fit_intercept else 0.0
 
@@ -150,7 +137,7 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         return super()._store(objective, solution, kept)
 
 
-class RiskClassifier(ClassifierMixin, RiskEstimator):
+class RiskClassifier(ClassTargets):
     r"""Linear classification that minimises a spectral risk of its losses.
 
     Minimises over w and b
@@ -164,7 +151,8 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
     ----------
     spectrum : str or Spectrum, default="superquantile"
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
-        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``.
+        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
+        ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
     loss : {"logistic"}, default="logistic"
         What one row costs.
     alpha : float ≥ 0, default=1.0
@@ -172,17 +160,20 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         ``LogisticRegression(C=1/alpha)``; the papers' μ is alpha/n. Intercepts are
         never penalised.
     fit_intercept : bool, default=True
-    solver : {"auto", "newton", "lbfgs"} or Solver, default="auto"
-        A solver object brings its own ``tol`` and ``max_iter``.
+    solver : {"auto", "newton", "lbfgs", "concentration", "subquantile"} or Solver, \
+            default="auto"
+        The first two for increasing spectra, with proof; the others for decreasing
+        ones, whose objective is not convex. A solver object brings its own ``tol`` and
+        ``max_iter``.
     tol : float, default=1e-6
-        Relative duality gap at which to stop.
+        Relative duality gap at which to stop; without proof, relative progress.
     max_iter : int or None, default=None
-        Limit on the solver's iterations (Newton steps, or L-BFGS iterations); None
-        means the solver's own default.
+        Limit on the solver's iterations (Newton steps, L-BFGS iterations, C-steps from
+        one start, gradient steps); None means the solver's own default.
     warm_start : bool, default=False
         Start from the last fit's coefficients.
     random_state : int, RandomState instance or None, default=None
-        For solvers that draw rows at random; the certified ones do not.
+        For the random starts of concentration; the certified solvers draw nothing.
     verbose : int, default=0
         Print a line for each iteration if positive.
 
@@ -199,6 +190,9 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
     risk_weights_ : array of shape (n_samples,)
         λ, the weight of each training row at the optimum: the fit is that of a logistic
         regression with these weights.
+    losses_, inlier_mask_ : arrays of shape (n_samples,)
+        Only under spectra that leave rows out: the loss of every training row at the
+        fit (NaN where a row has no weight), and which rows count.
     n_iter_ : int
     solver_ : str
         The solver that ran.
@@ -259,58 +253,6 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         scores = np.asarray(safe_sparse_dot(X, self.coef_.T) + self.intercept_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> AnyArray:
-        """Predict classes; shape (n_samples,)."""
-        scores = self.decision_function(X)
-        best = (
-            (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        )
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities in the order of `classes_`; shape (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the probabilities; shape (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self, "loss", self.loss, ("logistic",))
-
-    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
-        X, y = self._check_matrix(X, y, reset=reset)
-        check_classification_targets(y)
-        return X, y
-
-    def _encode(self, y: Any) -> Floats:
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            rule = "of at least two classes among rows of positive weight"
-            remedy = "add rows of another class"
-            seen = f"one class, {self.classes_[0]!r}"
-            raise ValueError(refused(self, "y", rule, seen, remedy))
-        return codes.astype(np.float64)
-
-    def _encode_again(self, y: Any) -> Floats:
-        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
-        unseen = np.flatnonzero(self.classes_[codes] != y)
-        if unseen.size:
-            rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
-            raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
-        return np.asarray(codes, dtype=np.float64)
-
-    def _loss(self) -> tuple[Loss, int]:
-        n_classes = len(self.classes_)
-        return (Logistic(), 1) if n_classes == 2 else (Multinomial(), n_classes)
 
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
         constant = self._collapse(objective, solution)

@@ -154,6 +154,8 @@ def _certain(gaps: Floats, moved: Floats, kept: Bools, edge: Bools | None) -> bo
     outside = float(lowest[left].min()) if left.any() else np.inf
     if edge is None:
         return float(highest[kept].max()) < outside
+    if np.count_nonzero(edge) > 1:
+        return False  # tied rows share the boundary; who knows for how long
     inside = kept & ~edge
     below = float(highest[inside].max()) if inside.any() else -np.inf
     boundary = gaps[edge], moved[edge]

@@ -23,16 +23,16 @@ class LowestRows:
     trimmed : bool
         Whether every row is either kept with its own weight, left out, or the one on
         the boundary: the subquantile.
-    largest : float
-        Bound on every weight: S(m) for the heaviest mass m, as S is concave.
+    density : float
+        S′(0), the largest weight by mass, as S is concave.
     """
 
     def __init__(self, ranking: Ranking) -> None:
         self.ranking = ranking
         spectrum = ranking.spectrum
-        heaviest = float(np.max(ranking.mass))
-        self.largest = float(spectrum.cumulative(min(heaviest, 1.0)))
-        self.trimmed = isinstance(spectrum, RankedRange) and spectrum._ends[0] == 0.0
+        tiny = np.full(1, 1e-9)
+        self.density = float(spectrum.increments(tiny, tiny)[0] / tiny[0])
+        self.trimmed = isinstance(spectrum, RankedRange) and spectrum.ends[0] == 0.0
         self._whole: int | None = None
         if self.trimmed and ranking.equal:
             sigma = spectrum.weights(ranking.n_rows)
@@ -42,9 +42,9 @@ class LowestRows:
             self._whole, self._weight, self._rest = whole, float(sigma[0]), rest
 
     def weights(self, losses: Floats) -> Floats:
-        """λ for these losses, shape (n,); a new array."""
+        """λ for these losses, shape (n,); a new array. Ties share by mass."""
         if self._whole is None:
-            weights = self.ranking.weights(losses)
+            weights = self.ranking.shared_weights(losses)
             weights[weights < FRACTION * self.ranking.mass] = 0.0
             return weights
         weights = np.zeros(len(losses))
@@ -53,5 +53,10 @@ class LowestRows:
             return weights
         order = np.argpartition(losses, self._whole)
         weights[order[: self._whole]] = self._weight
-        weights[order[self._whole]] = self._rest
+        edge = order[self._whole]
+        weights[edge] = self._rest
+        tied = losses == losses[edge]
+        count = int(np.count_nonzero(tied))
+        if count > 1:
+            weights[tied] = float(weights[tied].sum()) / count
         return weights

@@ -5,11 +5,12 @@ Each step takes the weights λ of the rows by rank of their loss (for the subqua
 Φ(·, λ) in the space's own inner product,
 
     f ← Proj_{‖f‖ ≤ R} [ f − η (Σ_i λ_i ℓ′_i k(x_i, ·) + μ f) ],      η = 1/β,
-    β = c·max λ·‖K‖ + μ,   c = sup ℓ″
+    β = c·S′(0)·‖m^½Km^½‖ + μ,   c = sup ℓ″
 
-(1 for ½(f − y)², ¼ logistic, ½ softmax; the paper's (f − y)² has c = 2 and a gradient
+with the masses m, which is c‖K‖/h + μ for equal ones under the subquantile. c is 1
+for ½(f − y)², ¼ logistic, ½ softmax (the paper's (f − y)² has c = 2 and a gradient
 twice as large, so the same steps). In coefficients the gradient is λ∘ℓ′ + μw: no
-further product with K.
+further product with K. Tied losses share the weight of their ranks.
 """
 
 import time
@@ -19,7 +20,6 @@ import numpy as np
 
 from .._params import check_choice, check_count, check_real, refused
 from .._typing import Floats
-from .._validation import check_flag
 from ..losses import Squared
 from ..objective import Objective
 from .fast_forward import FastForward
@@ -86,7 +86,7 @@ class SubquantileGradient(Solver):
         check_real(self, "tol", self.tol, low=0, remedy="0 takes every step")
         check_count(self, "max_iter", self.max_iter)
         check_choice(self, "start", self.start, ("zero", "glorot"))
-        check_flag(self, "fast_forward", self.fast_forward)
+        check_choice(self, "fast_forward", self.fast_forward, (True, False))
         if self.radius is not None:
             remedy = "None means no limit"
             check_real(self, "radius", self.radius, low=0, low_open=True, remedy=remedy)
@@ -173,8 +173,9 @@ class SubquantileGradient(Solver):
         if not isinstance(rate, str):
             constant = float(rate)
             return lambda k: constant
-        curvature = objective.loss.smoothness * objective.space.largest_curvature()
-        inverse = 1.0 / max(lowest.largest * curvature + objective.mu, 1e-300)
+        curvature = objective.space.largest_curvature(objective.ranking.mass)
+        curvature *= objective.loss.smoothness * lowest.density
+        inverse = 1.0 / max(curvature + objective.mu, 1e-300)
         if rate == "auto":
             return lambda k: inverse
         return lambda k: inverse / float(np.sqrt(k))

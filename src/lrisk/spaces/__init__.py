@@ -1,8 +1,15 @@
 """Spaces: what the model f is."""
 
 from .base import Space
-from .kernel import KernelSpace
+from .kernel import FactoredSpace, KernelRows, KernelSpace
 from .kernels import Kernel
 from .linear import LinearSpace
 
-__all__ = ["Kernel", "KernelSpace", "LinearSpace", "Space"]
+__all__ = [
+    "FactoredSpace",
+    "Kernel",
+    "KernelRows",
+    "KernelSpace",
+    "LinearSpace",
+    "Space",
+]

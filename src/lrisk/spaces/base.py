@@ -41,8 +41,8 @@ class Space:
         """The gradient of ½⟨θ, θ⟩ in the space's own inner product."""
         raise NotImplementedError
 
-    def largest_curvature(self) -> float:
-        """Largest eigenvalue of Σ_i ∇f(x_i)∇f(x_i)ᵀ, for step sizes."""
+    def largest_curvature(self, mass: Floats) -> float:
+        """Largest eigenvalue of Σ_i m_i ∇f(x_i)∇f(x_i)ᵀ, for step sizes."""
         raise NotImplementedError
 
     if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Space:
         def diagonal(self, c: Floats) -> Floats: ...  # noqa: D102
         def blocks(self) -> Any: ...  # noqa: D102
         def rows(self) -> Any: ...  # noqa: D102
+        def at(self, X: Any) -> Any: ...  # noqa: D102
 
         # -- kernel spaces
         def matrix(self) -> Floats: ...  # noqa: D102

@@ -7,7 +7,7 @@ algorithm 1).
 """
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -32,8 +32,6 @@ class KernelSpace(Space):
     """
 
     intercept = False
-    #: Entries of k(x, x_i) held at a time by `at`.
-    block_entries = 4_000_000
 
     def __init__(self, kernel: Kernel, X: Any, *, n_scores: int = 1) -> None:
         self.kernel = kernel
@@ -86,29 +84,42 @@ class KernelSpace(Space):
         """θ: the gradient of ½⟨θ, θ⟩."""
         return theta.copy()
 
-    def largest_curvature(self) -> float:
-        """‖K‖, by Lanczos; never below the true norm by more than its tolerance."""
-        return largest_eigenvalue(self.matrix())
+    def largest_curvature(self, mass: Floats) -> float:
+        """‖m^½Km^½‖, by Lanczos, rounded up by more than its tolerance."""
+        K, root = self.matrix(), np.sqrt(mass)
+        n = self.n_rows
+        if n < 50:
+            scaled = root[:, None] * K * root
+            return max(float(np.linalg.eigvalsh(scaled)[-1]), 0.0)
+        operator = scipy.sparse.linalg.LinearOperator(
+            (n, n), matvec=lambda v: root * (K @ (root * v.ravel())), dtype=np.float64
+        )
+        start = np.random.default_rng(0).uniform(0.5, 1.5, n)
+        (value,) = scipy.sparse.linalg.eigsh(
+            operator, k=1, which="LA", v0=start, tol=1e-8, return_eigenvectors=False
+        )
+        return max(float(value), 0.0) * (1.0 + 1e-7)
 
     def at(self, X: Any) -> "KernelRows":
         """The same functions over other rows (of k(x, x_i) if precomputed)."""
-        return KernelRows(self, X)
+        return KernelRows(self.kernel, self.X, X, self.n_scores)
 
-    def factored(self) -> "FactoredKernel":
+    def factored(self) -> "FactoredSpace":
         """The same functions as linear ones in features Φ with K = ΦΦᵀ.
 
-        By Cholesky with complete pivoting, which stops at the numerical rank.
+        By Cholesky with complete pivoting, which stops at the numerical rank; a linear
+        kernel of few features is its own factor.
         """
+        if self.kernel.name == "linear" and self.X.shape[1] <= self.n_rows:
+            return FactoredSpace(self.X, n_scores=self.n_scores)
         K = np.asfortranarray(self.new_matrix())
         rounding = self.n_rows * np.finfo(np.float64).eps * float(np.max(np.diag(K)))
         factor, order, rank, _ = scipy.linalg.lapack.dpstrf(
             K, tol=rounding, lower=1, overwrite_a=1
         )
-        triangle = np.tril(factor[:, :rank])
         features = np.empty((self.n_rows, rank))
-        features[order - 1] = triangle
-        space = LinearSpace(features, intercept=False, n_scores=self.n_scores)
-        return FactoredKernel(space, order[:rank] - 1)
+        features[order - 1] = np.tril(factor[:, :rank])
+        return FactoredSpace(features, n_scores=self.n_scores, pivots=order[:rank] - 1)
 
     def _table(self, theta: Floats) -> Floats:
         return theta.reshape(self.n_rows, self.n_scores)
@@ -141,70 +152,81 @@ class KernelSpace(Space):
 
 
 class KernelRows:
-    """Functions of a `KernelSpace` over other rows, evaluated block by block."""
+    """Functions Σ w_i k(c_i, ·) over the rows of X, evaluated block by block.
 
-    def __init__(self, space: KernelSpace, X: Any) -> None:
-        self.space = space
+    Parameters
+    ----------
+    kernel : Kernel
+    centres : array or CSR array of shape (n, d)
+        c; not used if the kernel is precomputed.
+    X : array or CSR array of shape (m, d)
+        Rows to evaluate at; k(x, c_i), shape (m, n), if precomputed.
+    n_scores : int, default=1
+    """
+
+    #: Entries of k(x, c_i) held at a time.
+    block_entries = 4_000_000
+
+    def __init__(self, kernel: Kernel, centres: Any, X: Any, n_scores: int = 1) -> None:
+        self.kernel = kernel
+        self.centres = centres
         self.X = X
         self.n_rows = X.shape[0]
+        self.n_scores = n_scores
 
     def scores(self, theta: Floats) -> Floats:
-        """f_θ(x), shape (m,) or (m, k); rows without coefficients cost nothing."""
-        space = self.space
-        table = theta.reshape(space.n_rows, space.n_scores)
+        """f_θ(x), shape (m,) or (m, k); centres without coefficients cost nothing."""
+        table = theta.reshape(-1, self.n_scores)
         used = np.flatnonzero(np.any(table != 0.0, axis=1))
-        result = np.zeros((self.n_rows, space.n_scores))
-        if used.size == 0:
-            return space._shaped(result)
-        everything = used.size == space.n_rows
-        table = table if everything else table[used]
-        precomputed = space.kernel.precomputed
-        centres = None if precomputed else space.X if everything else space.X[used]
-        step = max(1, space.block_entries // used.size)
-        for start in range(0, self.n_rows, step):
-            rows = slice(start, min(start + step, self.n_rows))
-            block = self.X[rows]
-            if not precomputed:
-                block = space.kernel(block, centres)
-            elif not everything:
-                block = block[:, used]
-            result[rows] = block @ table
-        return space._shaped(result)
+        result = np.zeros((self.n_rows, self.n_scores))
+        if used.size > 0:
+            everything = used.size == len(table)
+            precomputed = self.kernel.precomputed
+            centres = self.centres
+            if not everything and not precomputed:
+                centres = centres[used]
+            step = max(1, self.block_entries // used.size)
+            for start in range(0, self.n_rows, step):
+                rows = slice(start, min(start + step, self.n_rows))
+                block = self.X[rows]
+                if not precomputed:
+                    block = self.kernel(block, centres)
+                elif not everything:
+                    block = block[:, used]
+                result[rows] = block @ table[used]
+        return result[:, 0] if self.n_scores == 1 else result
 
 
-class FactoredKernel(NamedTuple):
-    """A kernel space as a linear one: the space of Φ, and the rows it is spanned by."""
+class FactoredSpace(LinearSpace):
+    """A kernel space as the linear one of its features Φ.
 
-    space: LinearSpace
-    pivots: Indices
+    Parameters
+    ----------
+    features : array or CSR array of shape (n, r)
+    n_scores : int, default=1
+    pivots : array of shape (r,) or None
+        Rows on which Φ is a lower triangle.
+    """
+
+    def __init__(
+        self, features: Any, *, n_scores: int = 1, pivots: Indices | None = None
+    ) -> None:
+        super().__init__(features, intercept=False, n_scores=n_scores)
+        self.pivots = pivots
 
     def coefficients(self, theta: Floats) -> Floats:
-        """Coefficients w with Φᵀw = θ, supported on the pivots; flat."""
-        space = self.space
-        triangle = space.X[self.pivots]
-        table = np.zeros((space.n_rows, space.n_scores))
+        """Kernel coefficients w with Φᵀw = θ; flat."""
+        right = theta.reshape(self.n_features, self.n_scores)
+        if self.pivots is None:
+            dense = self._block(slice(0, self.n_rows))
+            return np.asarray(np.linalg.lstsq(dense.T, right, rcond=None)[0]).ravel()
+        table = np.zeros((self.n_rows, self.n_scores))
         table[self.pivots] = scipy.linalg.solve_triangular(
-            triangle,
-            theta.reshape(space.n_features, space.n_scores),
-            lower=True,
-            trans=1,
-            check_finite=False,
+            self.X[self.pivots], right, lower=True, trans=1, check_finite=False
         )
         return table.ravel()
 
     def features_of(self, coefficients: Floats) -> Floats:
         """θ = Φᵀw; flat."""
-        table = coefficients.reshape(self.space.n_rows, self.space.n_scores)
-        return np.asarray(self.space.X.T @ table).ravel()
-
-
-def largest_eigenvalue(matrix: Floats) -> float:
-    """Largest eigenvalue of a positive semi-definite matrix, from a fixed start."""
-    n = len(matrix)
-    if n < 50:
-        return max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0)
-    start = np.random.default_rng(0).uniform(0.5, 1.5, n)
-    (value,) = scipy.sparse.linalg.eigsh(
-        matrix, k=1, which="LA", v0=start, tol=1e-8, return_eigenvectors=False
-    )
-    return float(value) * (1.0 + 1e-7)
+        table = coefficients.reshape(self.n_rows, self.n_scores)
+        return self._transposed_times(table).ravel()

@@ -139,7 +139,7 @@ def _dense(X: Any) -> Floats:
 
 
 def _products(X: Any, Z: Any) -> Floats:
-    if _sparse(X):
+    if _sparse(X) or _sparse(Z):
         product = X @ Z.T
         product = product.toarray() if _sparse(product) else product
         return np.ascontiguousarray(product, dtype=np.float64)

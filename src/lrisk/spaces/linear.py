@@ -151,10 +151,10 @@ class LinearSpace(Space):
         products = np.einsum("ij,ik->ijk", block, r)
         return np.asarray(products).reshape(len(rows), self.size)
 
-    def largest_curvature(self) -> float:
-        """Squared spectral norm of [X − m, 1]; of the Gram matrix's size, d²."""
+    def largest_curvature(self, mass: Floats) -> float:
+        """Largest eigenvalue of Σ m_i x_i x_iᵀ, with x = [x − offset, 1]."""
         plain = LinearSpace(self.X, intercept=self.intercept, offset=self.offset)
-        return float(np.linalg.eigvalsh(plain.gram(np.ones(self.n_rows)))[-1])
+        return float(np.linalg.eigvalsh(plain.gram(mass))[-1])
 
     # -- views and capabilities --------------------------------------------------------
 
