@@ -153,10 +153,17 @@ class GroupedRanking(Ranking):
         return sum(m * part.risk(losses[rows]) for rows, m, part in self._parts)
 
     def weights(self, losses: Floats) -> Floats:
-        """λ with Σλℓ equal to the risk."""
+        """λ with Σλℓ equal to the risk; ties in row order."""
         weights = np.empty(self.n_rows)
         for rows, share, part in self._parts:
             weights[rows] = share * part.weights(losses[rows])
+        return weights
+
+    def shared_weights(self, losses: Floats) -> Floats:
+        """λ as in `weights`, but tied losses of a group share by mass."""
+        weights = np.empty(self.n_rows)
+        for rows, share, part in self._parts:
+            weights[rows] = share * part.shared_weights(losses[rows])
         return weights
 
     def with_spectrum(self, spectrum: Spectrum) -> "GroupedRanking":

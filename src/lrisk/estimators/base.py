@@ -196,8 +196,8 @@ class RiskEstimator(BaseEstimator):
     def _solver(self, objective: Objective) -> Solver:
         solver: Any = self.solver
         if not isinstance(solver, Solver):
-            kind: Any = automatic_solver(objective)
-            kind = kind if solver == "auto" else SOLVERS[solver]
+            auto = solver == "auto"
+            kind: Any = automatic_solver(objective) if auto else SOLVERS[solver]
             options = {} if self.max_iter is None else {"max_iter": self.max_iter}
             solver = kind(tol=self.tol, **options)
         return self._checked(solver, objective)

@@ -172,15 +172,18 @@ class KernelRiskEstimator(RiskEstimator):
             point = objective.at(solution.theta)
             slopes = objective.loss.derivative(objective.y, point.scores)
             weights = solution.weights
+            weights = np.where(weights > 1e-12 * weights.max(), weights, 0.0)
             scaled = slopes * (weights if slopes.ndim == 1 else weights[:, None])
             sparse = np.asarray(-scaled / objective.mu).ravel()
-            reached = objective.value(objective.at(space.features_of(sparse)))
+            theta = space.features_of(sparse)
+            away = np.linalg.norm(theta - solution.theta)
+            reached = objective.value(objective.at(theta))
             gap = relative_gap(objective, reached, max(reached - solution.dual, 0.0))
-            if reached <= solution.objective * (1.0 + 1e-12) or gap <= tol:
-                solution.theta = space.features_of(sparse)
-                solution.objective, solution.gap = reached, gap
+            if gap <= tol or away <= 1e-9 * np.linalg.norm(theta):
+                solution.theta, solution.objective, solution.gap = theta, reached, gap
                 return sparse
-        return space.coefficients(solution.theta)
+        dense = space.coefficients(solution.theta)
+        return np.where(np.abs(dense) > 1e-13 * np.abs(dense).max(), dense, 0.0)
 
     # -- predicting --------------------------------------------------------------------
 

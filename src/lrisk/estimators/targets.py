@@ -101,6 +101,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         left = np.unique(objective.y[solution.weights > 0])
         if trims(objective) and len(left) == 1:
             only = self.classes_[int(left[0])]
+            only = only.item() if isinstance(only, np.generic) else only
             warnings.warn(
                 f"{type(self).__name__}: under spectrum={self.spectrum!r} all kept "
                 f"rows are of class {only!r}, so the fit is nearly constant. Keep more "

@@ -28,6 +28,8 @@ from .starts import class_starts, linear_regression_starts, median_kernel_start
 
 #: Heaviest penalty μ of a path, and the least ratio between two of its members.
 HEAVIEST, RATIO = 1e-2, 10.0
+#: Most members of a path above μ; further down the kept rows hardly change.
+LONGEST = 6
 #: Rows up to which thousands of elemental starts cost nothing.
 FEW_ROWS = 150
 
@@ -101,12 +103,9 @@ def check_kept(objective: Objective) -> None:
 
 
 def penalties(mu: float) -> list[float]:
-    """The path: from 1e-2 down by tens, and μ itself."""
-    path, level = [], HEAVIEST
-    while level >= RATIO * mu:
-        path.append(level)
-        level /= RATIO
-    return [*path, mu]
+    """The path: from 1e-2 down by tens to 1e-7 at most, and μ itself."""
+    levels = [HEAVIEST / RATIO**k for k in range(LONGEST)]
+    return [*(level for level in levels if level >= RATIO * mu), mu]
 
 
 def _kernel_ridge(
