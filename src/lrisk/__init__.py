@@ -1,6 +1,6 @@
 """Learning when the plain average of the losses is the wrong thing to minimise."""
 
-from . import datasets, losses, metrics, solvers, spectra
+from . import analysis, datasets, displays, losses, metrics, solvers, spectra
 from ._version import __version__
 from ._warnings import CollapsedFitWarning
 from .estimators import (
@@ -20,8 +20,10 @@ __all__ = [
     "RiskClassifier",
     "RiskRegressor",
     "__version__",
+    "analysis",
     "certify",
     "datasets",
+    "displays",
     "losses",
     "metrics",
     "risk",
