@@ -5,10 +5,10 @@ v = λ^{−½}w over the kept rows S, A = λ^½K_SSλ^½ = QΓQᵀ, in the basis
 
     v(t+1) = (ρ − ηΓ) v(t) + η(c − ρ^t b),     c = Qᵀλ^½y_S,   b = Qᵀλ^½K_SO w_O,
 
-and w_O(t) = ρ^t w_O. So v(t) is a sum of geometric series. A jump is taken only if the
-residuals cannot move far enough on the way for a row to enter or leave: the sum of the
-steps' sizes, mode by mode, bounds the movement. The iterates are therefore those of the
-plain steps, up to rounding.
+and w_O(t) = ρ^t w_O. So v(t) is a sum of geometric series. A jump is taken only if no
+row can enter or leave on the way: mode by mode, v strays from the straight line between
+the two ends by a bounded amount. The iterates are therefore those of the plain steps,
+up to rounding.
 """
 
 from typing import NamedTuple
@@ -64,7 +64,7 @@ class FastForward:
         self._last = key
         # Diagonalising costs about as much as this many steps: wait that long first,
         # and no more than twice the best possible time is spent.
-        patience = 2 * len(theta)
+        patience = len(theta)
         if key not in self._memory and self._stable < patience:
             return 0
         if key not in self._memory:
@@ -113,29 +113,35 @@ class FastForward:
         outside[modes.left] = theta[modes.left]
         frozen = space.scores(outside)
         push = modes.basis.T @ (modes.root * frozen[modes.kept])
+        kept = weights > 0
         full = weights >= weights.max() * (1.0 - 1e-12)
-        edge = (weights > 0) & ~full if self._fractional(weights) else None
-        gaps = np.sqrt(2.0 * losses)
+        edge = kept & ~full if self._fractional(weights) else None
+        if edge is not None and not _twins(modes.reach[edge], y[edge]):
+            return 0  # rows tied by chance do not stay tied
+        now = modes.reach @ v + frozen - y
         done, shrink = 0, 1.0
         while done < limit:
-            jump, series = 0, None
-            size = min(limit - done, 64)
-            while size >= 1:
+            size, best = min(limit - done, 64), None
+            while True:
                 series = _Series(self, modes.rates, size)
-                moved = series.movement(v, modes.target, push * shrink, modes.spread)
-                moved += np.abs(frozen) * shrink * -np.expm1(size * np.log(self.decay))
-                if not _certain(gaps, moved, weights > 0, edge):
+                after = series.after(v, modes.target, push * shrink)
+                fade = shrink * self.decay**size
+                then = modes.reach @ after + frozen * fade - y
+                bend = modes.spread @ series.bend(v, modes.target, push * shrink)
+                bend += np.abs(frozen) * (shrink - fade)
+                if _certain(now, then, bend, kept, edge):
+                    best = (size, after, fade, then)
+                    if size == limit - done:
+                        break
+                    size = min(2 * size, limit - done)
+                elif best is None and size > 4:
+                    size //= 4
+                else:
                     break
-                jump, size = size, min(2 * size, limit - done)
-                if jump == size:
-                    break
-            if jump == 0:
+            if best is None:
                 break
-            series = _Series(self, modes.rates, jump)
-            v = series.after(v, modes.target, push * shrink)
-            shrink *= self.decay**jump
-            done += jump
-            gaps = np.abs(modes.reach @ v + frozen * shrink - y)
+            size, v, shrink, now = best
+            done += size
         if done:
             theta[modes.kept] = modes.root * (modes.basis @ v)
             theta[modes.left] *= shrink
@@ -147,22 +153,29 @@ class FastForward:
         return bool(np.any((share > 0) & (share < share.max() * (1.0 - 1e-9))))
 
 
-def _certain(gaps: Floats, moved: Floats, kept: Bools, edge: Bools | None) -> bool:
-    """Whether no row can enter, leave or take the boundary's place meanwhile."""
-    highest, lowest = gaps + moved, gaps - moved
+def _twins(reach: Floats, targets: Floats) -> bool:
+    """Whether rows that share the boundary are copies, whose losses stay the same."""
+    apart = np.abs(reach - reach[0]).max() if len(reach) > 1 else 0.0
+    return bool(apart <= 1e-12 * np.abs(reach[0]).max() and np.ptp(targets) == 0.0)
+
+
+def _certain(
+    now: Floats, then: Floats, bend: Floats, kept: Bools, edge: Bools | None
+) -> bool:
+    """Whether no row can enter, leave or take the boundary's place meanwhile.
+
+    Between the two ends a residual stays within `bend` of the straight line.
+    """
+    highest = np.maximum(np.abs(now), np.abs(then)) + bend
+    lowest = np.minimum(np.abs(now), np.abs(then)) - bend
+    lowest[np.sign(now) != np.sign(then)] = -np.inf
     left = ~kept
     outside = float(lowest[left].min()) if left.any() else np.inf
     if edge is None:
         return float(highest[kept].max()) < outside
-    if np.count_nonzero(edge) > 1:
-        return False  # tied rows share the boundary; who knows for how long
     inside = kept & ~edge
     below = float(highest[inside].max()) if inside.any() else -np.inf
-    boundary = gaps[edge], moved[edge]
-    return bool(
-        below < float((boundary[0] - boundary[1]).min())
-        and float((boundary[0] + boundary[1]).max()) < outside
-    )
+    return below < float(lowest[edge].min()) and float(highest[edge].max()) < outside
 
 
 class _Series:
@@ -187,13 +200,18 @@ class _Series:
             self.power * v + self.rate * (target * self.own - push * self.pushed)
         )
 
-    def movement(
-        self, v: Floats, target: Floats, push: Floats, spread: Floats
-    ) -> Floats:
-        """Bound on how far each residual moves on the way."""
+    def bend(self, v: Floats, target: Floats, push: Floats) -> Floats:
+        """Bound on how far each mode strays from the straight line on the way.
+
+        A sequence with second differences of at most B strays by B·t²/8 from its chord,
+        and never by more than the sum of its steps.
+        """
         first = np.abs(self.rate * (target - push) - self.shrink * v)
         fading = self.rate * np.abs(push) * (1.0 - self.decay)
-        return np.asarray(spread @ ((first + fading * self.steps) * self.own))
+        steps = first + fading * np.minimum(self.steps, self.own)
+        path = (first + fading * self.steps) * self.own
+        second = self.shrink * steps + fading
+        return np.asarray(np.minimum(path, second * self.steps**2 / 8.0))
 
 
 def _geometric(shrink: Floats, steps: int) -> Floats:

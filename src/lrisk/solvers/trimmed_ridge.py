@@ -11,7 +11,7 @@ the system with v·w/(a(1 − v)) added to its diagonal entry of G_OO; its resid
 a·c/(vw). One such fit costs |O|³/3 + n², not n³.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -23,6 +23,8 @@ from .kept import FRACTION
 
 #: Likely rows whose columns the greedy elimination brings up to date at once.
 PANEL = 48
+#: Kept rows that are tried for exchanges at a time.
+BLOCK = 256
 
 
 class TrimmedFit(NamedTuple):
@@ -120,7 +122,8 @@ class TrimmedRidge:
         n = len(self.y)
         c, d = self.Gy.copy(), np.diagonal(self.G).copy()
         alive = np.ones(n, dtype=bool)
-        factor = np.empty((min(n, 64), n))
+        most = int(np.ceil(quota / mass.min() + 1e-9)) + 1
+        factor = np.empty((min(n, most), n))
         count, gone = 0, 0.0
         weights = self.full.copy()
         panel: Indices = np.empty(0, dtype=np.int64)
@@ -135,8 +138,6 @@ class TrimmedRidge:
                 part = factor[:count]
                 columns = self.G[panel] - part[:, panel].T @ part
                 where = np.flatnonzero(panel == pick)
-            if count == len(factor):
-                factor = np.concatenate([factor, np.empty_like(factor)])[:n]
             row = columns[where[0]] / np.sqrt(max(d[pick], 1e-300))
             factor[count] = row
             columns -= np.outer(row[panel], row)
@@ -197,27 +198,27 @@ class TrimmedRidge:
         corner = np.arange(len(gone), len(out))
         system[corner, corner] += share / (self.ridge[inner] * (1.0 - share))
         factor = _cholesky(system)
-        columns = self.G[np.ix_(out, kept)]
-        half = scipy.linalg.solve_triangular(
-            factor, columns, lower=True, overwrite_b=True, check_finite=False
-        )
-        diagonal = np.diagonal(self.G)[kept] - np.einsum("ij,ij->j", half, half)
-        back = scipy.linalg.solve_triangular(
-            factor, half, lower=True, trans=1, overwrite_b=True, check_finite=False
-        )[: len(gone)]
-        inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+        inverse = scipy.linalg.lapack.dpotri(factor, lower=1)[0]
         spread = np.diagonal(inverse)[: len(gone), None]
         z = before.residuals[gone][:, None]
-        cost = (z * z / spread)[:, 0]
-        moved = back * (z / spread)
-        moved += before.coefficients[kept]
-        moved *= moved
-        back *= back
-        back /= spread
-        back += diagonal
-        moved /= back
-        partner = np.argmax(moved, axis=1)
-        gain = moved[np.arange(len(gone)), partner] - cost
+        best = np.full(len(gone), -np.inf)
+        partner = np.zeros(len(gone), dtype=np.int64)
+        places = np.arange(len(gone))
+        for start in range(0, len(kept), BLOCK):
+            rows = kept[start : start + BLOCK]
+            columns = np.asfortranarray(self.G[np.ix_(out, rows)])
+            half = _substitute(factor, columns, 0)
+            diagonal = np.diagonal(self.G)[rows] - np.einsum("ij,ij->j", half, half)
+            back = _substitute(factor, half, 1)[: len(gone)]
+            gain = before.coefficients[rows] + back * (z / spread)
+            gain *= gain
+            gain /= diagonal + back * back / spread
+            column = np.argmax(gain, axis=1)
+            value = gain[places, column]
+            better = value > best
+            best[better] = value[better]
+            partner[better] = start + column[better]
+        gain = best - (z * z / spread)[:, 0]
         floor = 1e-10 * abs(self.product)
         used: set[int] = set()
         pairs = []
@@ -231,6 +232,14 @@ class TrimmedRidge:
 
     def _value(self, gained: float) -> float:
         return 0.5 * self.mu * (self.product - gained)
+
+
+def _substitute(factor: Floats, right: Floats, trans: Literal[0, 1]) -> Floats:
+    """Solve with a lower triangle or its transpose, in place."""
+    solved = scipy.linalg.solve_triangular(
+        factor, right, lower=True, trans=trans, overwrite_b=True, check_finite=False
+    )
+    return np.asarray(solved)
 
 
 def _inverse(K: Floats, ridge: Floats) -> Floats:
