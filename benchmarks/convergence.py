@@ -69,7 +69,8 @@ def heading(title: str) -> None:
 def regression():
     sets = {"simulated": simulated()}
     for name in ("yacht", "energy_cooling", "concrete"):
-        sets[name] = table(name)
+        rows = standardised(table(name))
+        sets[name] = rows[:, :-1], rows[:, -1]
     for name, (X, y) in sets.items():
         for spectrum in SPECTRA:
             yield f"{name:<15} {spectrum}", build(X, y, Squared(), spectrum)

@@ -1,9 +1,20 @@
 """Learning when the plain average of the losses is the wrong thing to minimise."""
 
-from . import datasets, losses, metrics, noise, solvers, spectra
+from . import (
+    analysis,
+    datasets,
+    displays,
+    losses,
+    metrics,
+    noise,
+    solvers,
+    spectra,
+)
 from ._version import __version__
 from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
 from .estimators import (
+    KernelRiskClassifier,
+    KernelRiskRegressor,
     NoiseCorrectedClassifier,
     NoiseCorrectedKernelRegressor,
     NoiseCorrectedRegressor,
@@ -17,6 +28,8 @@ from .ranking import risk
 
 __all__ = [
     "CollapsedFitWarning",
+    "KernelRiskClassifier",
+    "KernelRiskRegressor",
     "NoiseCorrectedClassifier",
     "NoiseCorrectedKernelRegressor",
     "NoiseCorrectedRegressor",
@@ -25,8 +38,10 @@ __all__ = [
     "RiskClassifier",
     "RiskRegressor",
     "__version__",
+    "analysis",
     "certify",
     "datasets",
+    "displays",
     "losses",
     "metrics",
     "noise",

@@ -3,20 +3,27 @@
 from collections.abc import Iterable
 
 from ._params import refused
-from .spectra import Spectrum
+from .spectra import RankedRange, Spectrum
 
 
 def check_spectrum(
     owner: str, spectrum: Spectrum, allowed: Iterable[str], solver: str
 ) -> None:
     """Refuse a spectrum whose objective the solver cannot minimise."""
-    if spectrum.monotone in allowed:
+    other = spectrum.monotone == "none" and not isinstance(spectrum, RankedRange)
+    if spectrum.monotone in allowed and not other:
         return
-    rule = f"increasing (more weight on larger losses) for solver={solver!r}"
-    remedy = (
-        "this objective is not convex; use 'mean', 'superquantile:q', 'extremile:r', "
-        "'esrm:rho' or 'worst_case'"
-    )
+    if "down" in allowed:
+        rule = f"decreasing (less weight on larger losses) for solver={solver!r}"
+        remedy = "use 'subquantile:p' or 'risk_seeking_extremile:r'"
+        if "none" in allowed:
+            remedy = "of the two-sided ones only 'ranked_range:a:b' can be minimised"
+    else:
+        rule = f"increasing (more weight on larger losses) for solver={solver!r}"
+        remedy = (
+            "this objective is not convex; use 'mean', 'superquantile:q', "
+            "'extremile:r', 'esrm:rho' or 'worst_case', or solver='auto'"
+        )
     raise ValueError(refused(owner, "spectrum", rule, spectrum, remedy))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ._typing import Floats
 from .losses import Loss
 from .ranking import Ranking
-from .spaces import LinearSpace
+from .spaces import Space
 
 
 class Point(NamedTuple):
@@ -37,7 +37,7 @@ class Objective:
     ranking : Ranking
         The spectrum over the rows' weights.
     loss : Loss
-    space : LinearSpace
+    space : Space
     y : array of shape (n,)
         Targets, as the loss wants them.
     alpha : float ≥ 0
@@ -51,7 +51,7 @@ class Objective:
         self,
         ranking: Ranking,
         loss: Loss,
-        space: LinearSpace,
+        space: Space,
         y: Floats,
         alpha: float,
         shift: float = 0.0,
@@ -142,7 +142,7 @@ class Objective:
             return np.asarray(np.log(mean) - np.log1p(-mean))
         return np.asarray(mean)
 
-    def with_space(self, space: LinearSpace) -> "Objective":
+    def with_space(self, space: Space) -> "Objective":
         """The same objective over another space for the same rows."""
         return Objective(self.ranking, self.loss, space, self.y, self.alpha, self.shift)
 

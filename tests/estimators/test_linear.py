@@ -457,8 +457,21 @@ class TestRefusals:
             ({"spectrum": "superquantil"}, ValueError, "did you mean 'superquantile'"),
             ({"spectrum": "superquantile:2"}, ValueError, "q must be"),
             ({"spectrum": 3}, TypeError, "spectrum must be"),
-            ({"spectrum": "subquantile:0.8"}, ValueError, "increasing .*superquantile"),
-            ({"spectrum": "ranked_range"}, ValueError, "increasing"),
+            (
+                {"spectrum": "subquantile:0.8", "solver": "newton"},
+                ValueError,
+                "increasing .*superquantile",
+            ),
+            (
+                {"spectrum": "ranked_range", "solver": "lbfgs"},
+                ValueError,
+                "increasing",
+            ),
+            (
+                {"spectrum": lrisk.spectra.CustomSpectrum(weights=[1, 3, 1])},
+                ValueError,
+                "only 'ranked_range:a:b'",
+            ),
             ({"loss": "hinge"}, ValueError, "loss must be one of"),
             (
                 {"solver": "simplex"},

@@ -13,6 +13,14 @@ import lrisk
         lrisk.RiskClassifier(),
         lrisk.RiskRegressor("extremile:2", solver="lbfgs"),
         lrisk.RiskClassifier("mean"),
+        lrisk.RiskRegressor("subquantile:0.8"),
+        lrisk.RiskClassifier("subquantile:0.8"),
+        lrisk.KernelRiskRegressor(),
+        lrisk.KernelRiskRegressor("subquantile:0.8"),
+        lrisk.KernelRiskRegressor("subquantile:0.8", kernel="linear"),
+        lrisk.KernelRiskRegressor("subquantile:0.8", solver="subquantile", max_iter=99),
+        lrisk.KernelRiskClassifier(),
+        lrisk.KernelRiskClassifier("subquantile:0.8"),
     ]
 )
 def test_estimator_checks(estimator, check):

@@ -2,12 +2,15 @@
 
 from .calibration import RegressionCalibration
 from .certification import certify
+from .kernel import KernelRiskClassifier, KernelRiskRegressor
 from .linear import RiskClassifier, RiskRegressor
 from .noise_classifier import NoiseCorrectedClassifier
 from .noise_kernel import NoiseCorrectedKernelRegressor
 from .noise_linear import NoiseCorrectedRegressor
 
 __all__ = [
+    "KernelRiskClassifier",
+    "KernelRiskRegressor",
     "NoiseCorrectedClassifier",
     "NoiseCorrectedKernelRegressor",
     "NoiseCorrectedRegressor",

@@ -3,7 +3,7 @@
 import copy
 import sys
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,8 +28,17 @@ from ..compatibility import check_capabilities, check_spectrum
 from ..losses import Loss
 from ..objective import Objective
 from ..permutahedron import project
+from ..procedures import minimise_trimmed
 from ..ranking import Ranking, check_row_weights
-from ..solvers import SGD, SOLVERS, Solution, Solver, Status, automatic_solver
+from ..solvers import (
+    SGD,
+    SOLVERS,
+    Concentration,
+    Solution,
+    Solver,
+    Status,
+    automatic_solver,
+)
 from ..solvers.solution import Monitor, Record
 from ..solvers.stream import Stream
 from ..spaces import LinearSpace
@@ -52,6 +61,9 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
     stream_: Stream
     risk_weights_: Floats
     weight_sum_: float
+
+    #: Parameters that are True or False.
+    _flags: ClassVar[tuple[str, ...]] = ("fit_intercept", "warm_start")
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``spectrum__q`` and the like reach into the spectrum.
@@ -90,7 +102,7 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
             weight = check_row_weights(sample_weight, X.shape[0])
             kept = np.ones(X.shape[0], dtype=bool) if weight is None else weight > 0
             if not kept.all():
-                X, y = X[kept], y[kept]
+                X, y = self._rows(X, kept), y[kept]
                 weight = None if weight is None else weight[kept]
             target = self._encode(y)
             objective = self._objective(X, target, weight)
@@ -98,13 +110,7 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
             start, before = self._start(objective, kept)
             monitor = _monitor(callbacks, self.verbose)
             with blas_threads_for(objective.space.n_rows * objective.space.size):
-                solution = solver.solve(
-                    objective,
-                    start,
-                    weights=before,
-                    rng=generator(self.random_state),
-                    monitor=monitor,
-                )
+                solution = self._solve(solver, objective, start, before, monitor)
                 if not np.isfinite(solution.objective):
                     rule, remedy = "small enough for its squares", "rescale the data"
                     raise ValueError(refused(self, "X or y", rule, "overflow", remedy))
@@ -115,7 +121,9 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         callbacks.end()
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt(solution.status.value)
-        for message, kind in self._complaints(solution, solver.tol, collapsed):
+        for message, kind in self._complaints(
+            objective, solution, solver.tol, collapsed
+        ):
             warnings.warn(message, kind, stacklevel=FIT_DEPTH)
         return self
 
@@ -143,7 +151,7 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
                     plain = LinearSpace(
                         X, intercept=self.fit_intercept, n_scores=n_scores
                     )
-                    theta = plain.join(*self._coefficients())
+                    theta = plain.join(*self._linear_coefficients())
                     stream = Stream.begin(theta, self.weight_sum_)
             else:
                 stream = copy.deepcopy(self.stream_)
@@ -210,6 +218,13 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         self.weight_sum_ = objective.ranking.total
         self.risk_weights_ = np.zeros(len(kept))
         self.risk_weights_[kept] = solution.weights
+        for name in ("losses_", "inlier_mask_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if trims(objective):
+            self.losses_ = np.full(len(kept), np.nan)
+            self.losses_[kept] = objective.at(solution.theta).losses
+            self.inlier_mask_ = self.risk_weights_ > 0
         return False
 
     # -- building
@@ -221,7 +236,7 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         check_real(self, "tol", self.tol, low=0, remedy="1e-6 is the usual choice")
         if self.max_iter is not None:
             check_count(self, "max_iter", self.max_iter)
-        for name in ("fit_intercept", "warm_start"):
+        for name in self._flags:
             check_flag(self, name, getattr(self, name))
         if not isinstance(self.verbose, int | np.integer):
             rule, remedy = "a whole number", "0 means silent"
@@ -267,28 +282,50 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
     def _solver(self, objective: Objective) -> Solver:
         solver: Any = self.solver
         if not isinstance(solver, Solver):
-            kind: Any = automatic_solver(objective)
-            kind = kind if solver == "auto" else SOLVERS[solver]
+            auto = solver == "auto"
+            kind: Any = automatic_solver(objective) if auto else SOLVERS[solver]
             options = {} if self.max_iter is None else {kind.limit: self.max_iter}
             solver = kind(tol=self.tol, **options)
+        return self._checked(solver, objective)
+
+    def _checked(self, solver: Solver, objective: Objective) -> Solver:
+        """The solver, if it can minimise this objective."""
         solver.validate()
         name, owner = solver.name, type(self).__name__
         spectrum = objective.ranking.spectrum
         check_spectrum(owner, spectrum, solver.spectra, name)
         check_capabilities(owner, name, solver.requires, objective.space)
-        return solver  # type: ignore[no-any-return]
+        return solver
+
+    def _solve(
+        self,
+        solver: Solver,
+        objective: Objective,
+        start: Floats | None,
+        before: Floats | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        """Run the solver; concentration from many starts."""
+        rng = generator(self.random_state)
+        if isinstance(solver, Concentration):
+            return minimise_trimmed(objective, solver, start, rng=rng, monitor=monitor)
+        return solver.solve(objective, start, weights=before, rng=rng, monitor=monitor)
+
+    def _rows(self, X: Any, kept: Bools) -> Any:
+        """The training data of the rows that have weight."""
+        return X[kept]
 
     def _shift(self, target: Floats, mass: Floats) -> float:
         """A constant to take from the targets, which the intercept gives back."""
         return 0.0
 
-    def _coefficients(self) -> tuple[Floats, Floats]:
+    def _linear_coefficients(self) -> tuple[Floats, Floats]:
         """Fitted coefficients (d, k) and intercepts (k,)."""
         return np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)
 
     def _theta(self, objective: Objective) -> Floats:
         """The fitted coefficients as θ of an objective."""
-        coef, intercept = self._coefficients()
+        coef, intercept = self._linear_coefficients()
         return objective.space.join(coef, intercept - objective.shift)
 
     def _start(
@@ -301,18 +338,22 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         if not self.warm_start or last.shape != shape:
             return None, None
         weights = getattr(self, "risk_weights_", np.empty(0))
-        if weights.shape != kept.shape or weights[kept].sum() <= 0:
+        rising = objective.ranking.spectrum.monotone in ("flat", "up")
+        fits = rising and weights.shape == kept.shape and weights[kept].sum() > 0
+        if not fits:
             return self._theta(objective), None
         weights = weights[kept] / weights[kept].sum()
         return self._theta(objective), project(objective.ranking, weights)
 
     def _complaints(
-        self, solution: Solution, tol: float, collapsed: bool
+        self, objective: Objective, solution: Solution, tol: float, collapsed: bool
     ) -> list[tuple[str, type[Warning]]]:
         """What the user is to be warned of after a fit."""
         if solution.status not in (Status.MAX_ITER, Status.STALLED, Status.DIVERGED):
             return []
         reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
+        if not np.isfinite(solution.gap):
+            reached = f"tol={tol:g}"
         advice = "raise max_iter, loosen tol, or raise alpha"
         if solution.status is Status.DIVERGED:
             advice = "use learning_rate='auto' or a smaller number"
@@ -326,6 +367,11 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def trims(objective: Objective) -> bool:
+    """Whether the spectrum gives the largest losses less weight, or none."""
+    return objective.ranking.spectrum.monotone in ("down", "none")
 
 
 def as_csr(X: Any) -> Any:

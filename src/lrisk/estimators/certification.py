@@ -56,7 +56,7 @@ def certify(
     known = getattr(estimator, "risk_weights_", np.empty(0))
     if weight is not None:
         kept = weight > 0
-        X, y, weight = X[kept], y[kept], weight[kept]
+        X, y, weight = estimator._rows(X, kept), y[kept], weight[kept]
         known = known[kept] if known.shape == kept.shape else known
     objective = estimator._objective(X, y, weight)
     spectrum = objective.ranking.spectrum

@@ -3,28 +3,24 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_choice, refused
-from .._typing import AnyArray, Bools, Floats
+from .._params import refused
+from .._typing import Bools, Floats
 from .._validation import unchanged_on_error, validate_data
 from .._warnings import CollapsedFitWarning
 from ..certificate import relative_gap
-from ..losses import Logistic, Loss, Multinomial, Squared
-from ..losses.multinomial import softmax
 from ..objective import Objective
 from ..solvers import Newton, Solution, Solver, automatic_solver
 from ..spaces import LinearSpace
 from ..spectra import Spectrum
 from .base import RiskEstimator
+from .targets import ClassTargets, NumberTargets
 
 
-class RiskRegressor(RegressorMixin, RiskEstimator):
+class RiskRegressor(NumberTargets):
     r"""Linear regression that minimises a spectral risk of its losses.
 
     Minimises over w and b
@@ -39,7 +35,8 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     ----------
     spectrum : str or Spectrum, default="superquantile"
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
-        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``.
+        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
+        ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
     loss : {"squared"}, default="squared"
         What one row costs.
     alpha : float ≥ 0, default=1.0
@@ -47,18 +44,21 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         papers' μ is alpha/n. The intercept is never penalised.
     fit_intercept : bool, default=True
     solver : str or Solver, default="auto"
-        ``"newton"`` and ``"lbfgs"`` solve to a certified optimum, and ``"auto"`` is the
-        one that suits the size; ``"lsvrg"``, ``"sorel"``, ``"prospect"``, ``"sgd"`` and
-        ``"srda"`` are stochastic. A solver object brings its own ``tol`` and limit.
+        For increasing spectra ``"newton"`` and ``"lbfgs"`` solve to a certified
+        optimum; ``"lsvrg"``, ``"sorel"``, ``"prospect"``, ``"sgd"`` and ``"srda"`` are
+        stochastic. For decreasing ones, whose objective is not convex,
+        ``"concentration"`` and the paper's ``"subquantile"``. ``"auto"`` chooses. A
+        solver object brings its own ``tol`` and limit.
     tol : float, default=1e-6
-        Relative duality gap at which to stop.
+        Relative duality gap at which to stop; without proof, relative progress.
     max_iter : int or None, default=None
-        Limit on the solver's iterations (Newton steps, L-BFGS iterations, or epochs of
-        a stochastic solver); None means the solver's own default.
+        Limit on the solver's iterations (Newton steps, L-BFGS iterations, epochs of a
+        stochastic solver, C-steps from one start, gradient steps); None means the
+        solver's own default.
     warm_start : bool, default=False
         Start from the last fit's coefficients.
     random_state : int, RandomState instance or None, default=None
-        For solvers that draw rows at random; the certified ones do not.
+        For the random starts of concentration; the certified solvers draw nothing.
     verbose : int, default=0
         Print a line for each iteration if positive.
 
@@ -76,6 +76,9 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         regression with these weights.
     weight_sum_ : float
         W, the weight of all training rows.
+    losses_, inlier_mask_ : arrays of shape (n_samples,)
+        Only under spectra that leave rows out: the loss of every training row at the
+        fit (NaN where a row has no weight), and which rows count.
     n_iter_ : int
     solver_ : str
         The solver that ran.
@@ -148,20 +151,6 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         return np.asarray(safe_sparse_dot(X, self.coef_) + self.intercept_)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self, "loss", self.loss, ("squared",))
-
-    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
-        X, y = self._check_matrix(X, y, y_numeric=True, reset=reset)
-        return X, y.astype(np.float64)
-
-    def _encode(self, y: Any) -> Floats:
-        return np.asarray(y, dtype=np.float64)
-
-    def _loss(self) -> tuple[Loss, int]:
-        return Squared(), 1
-
     def _shift(self, target: Floats, mass: Floats) -> float:
         return float(mass @ target) if self.fit_intercept else 0.0
 
@@ -175,7 +164,7 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         self.intercept_ = float(intercept[0])
 
 
-class RiskClassifier(ClassifierMixin, RiskEstimator):
+class RiskClassifier(ClassTargets):
     r"""Linear classification that minimises a spectral risk of its losses.
 
     Minimises over w and b
@@ -189,7 +178,8 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
     ----------
     spectrum : str or Spectrum, default="superquantile"
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
-        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``.
+        the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
+        ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
     loss : {"logistic"}, default="logistic"
         What one row costs.
     alpha : float ≥ 0, default=1.0
@@ -198,18 +188,21 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         never penalised.
     fit_intercept : bool, default=True
     solver : str or Solver, default="auto"
-        ``"newton"`` and ``"lbfgs"`` solve to a certified optimum, and ``"auto"`` is the
-        one that suits the size; ``"lsvrg"``, ``"sorel"``, ``"prospect"``, ``"sgd"`` and
-        ``"srda"`` are stochastic. A solver object brings its own ``tol`` and limit.
+        For increasing spectra ``"newton"`` and ``"lbfgs"`` solve to a certified
+        optimum; ``"lsvrg"``, ``"sorel"``, ``"prospect"``, ``"sgd"`` and ``"srda"`` are
+        stochastic. For decreasing ones, whose objective is not convex,
+        ``"concentration"`` and the paper's ``"subquantile"``. ``"auto"`` chooses. A
+        solver object brings its own ``tol`` and limit.
     tol : float, default=1e-6
-        Relative duality gap at which to stop.
+        Relative duality gap at which to stop; without proof, relative progress.
     max_iter : int or None, default=None
-        Limit on the solver's iterations (Newton steps, L-BFGS iterations, or epochs of
-        a stochastic solver); None means the solver's own default.
+        Limit on the solver's iterations (Newton steps, L-BFGS iterations, epochs of a
+        stochastic solver, C-steps from one start, gradient steps); None means the
+        solver's own default.
     warm_start : bool, default=False
         Start from the last fit's coefficients.
     random_state : int, RandomState instance or None, default=None
-        For solvers that draw rows at random; the certified ones do not.
+        For the random starts of concentration; the certified solvers draw nothing.
     verbose : int, default=0
         Print a line for each iteration if positive.
 
@@ -228,6 +221,9 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         regression with these weights.
     weight_sum_ : float
         W, the weight of all training rows.
+    losses_, inlier_mask_ : arrays of shape (n_samples,)
+        Only under spectra that leave rows out: the loss of every training row at the
+        fit (NaN where a row has no weight), and which rows count.
     n_iter_ : int
     solver_ : str
         The solver that ran.
@@ -321,58 +317,6 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         scores = np.asarray(safe_sparse_dot(X, self.coef_.T) + self.intercept_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> AnyArray:
-        """Predict classes; shape (n_samples,)."""
-        scores = self.decision_function(X)
-        best = (
-            (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        )
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities in the order of `classes_`; shape (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the probabilities; shape (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self, "loss", self.loss, ("logistic",))
-
-    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
-        X, y = self._check_matrix(X, y, reset=reset)
-        check_classification_targets(y)
-        return X, y
-
-    def _encode(self, y: Any) -> Floats:
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            rule = "of at least two classes among rows of positive weight"
-            remedy = "add rows of another class"
-            seen = f"one class, {self.classes_[0]!r}"
-            raise ValueError(refused(self, "y", rule, seen, remedy))
-        return codes.astype(np.float64)
-
-    def _encode_again(self, y: Any) -> Floats:
-        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
-        unseen = np.flatnonzero(self.classes_[codes] != y)
-        if unseen.size:
-            rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
-            raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
-        return np.asarray(codes, dtype=np.float64)
-
-    def _loss(self) -> tuple[Loss, int]:
-        n_classes = len(self.classes_)
-        return (Logistic(), 1) if n_classes == 2 else (Multinomial(), n_classes)
-
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
         constant = self._collapse(objective, solution)
         coef, intercept = objective.space.uncentred(solution.theta)
@@ -424,9 +368,9 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         return intercepts
 
     def _complaints(
-        self, solution: Solution, tol: float, collapsed: bool
+        self, objective: Objective, solution: Solution, tol: float, collapsed: bool
     ) -> list[tuple[str, type[Warning]]]:
-        complaints = super()._complaints(solution, tol, collapsed)
+        complaints = super()._complaints(objective, solution, tol, collapsed)
         if collapsed:
             message = (
                 f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of "

@@ -1,6 +1,7 @@
 """Solvers: how the objective is minimised."""
 
 from .choice import automatic_solver
+from .concentration import Concentration
 from .lbfgs import LBFGS
 from .lsvrg import LSVRG
 from .newton import Newton
@@ -11,10 +12,13 @@ from .sgd import SGD, SRDA
 from .solution import Solution, Solver, Status
 from .sorel import SOREL
 from .stochastic import StochasticSolver
+from .subquantile import SubquantileGradient
 from .tuning import Tuning, tune_learning_rate
 
+_CONVEX = (Newton, LBFGS, SGD, SRDA, LSVRG, Prospect, SOREL)
+_TRIMMING = (Concentration, SubquantileGradient)
 SOLVERS: dict[str, type[Solver]] = {
-    solver.name: solver for solver in (Newton, LBFGS, SGD, SRDA, LSVRG, Prospect, SOREL)
+    solver.name: solver for solver in (*_CONVEX, *_TRIMMING)
 }
 
 __all__ = [
@@ -24,6 +28,7 @@ __all__ = [
     "SOLVERS",
     "SOREL",
     "SRDA",
+    "Concentration",
     "Newton",
     "OnlineKernel",
     "OnlineLinear",
@@ -33,6 +38,7 @@ __all__ = [
     "Solver",
     "Status",
     "StochasticSolver",
+    "SubquantileGradient",
     "Tuning",
     "automatic_solver",
     "tune_learning_rate",

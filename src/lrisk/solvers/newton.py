@@ -16,6 +16,8 @@ from .solution import Monitor, Solution, Solver, Status
 
 #: Armijo's constant, and the most halvings of a step.
 SUFFICIENT, HALVINGS = 1e-4, 30
+#: Parameters up to which a dense Hessian pays.
+MOST_PARAMETERS = 2500
 #: Entries of gathered gradient rows held at a time.
 CHUNK = 4_000_000
 

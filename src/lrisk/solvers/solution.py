@@ -24,6 +24,8 @@ class Status(Enum):
     EPOCHS_DONE = "all epochs were run"
     DIVERGED = "the learning rate is too large for these data; the steps diverged"
     INTERRUPTED = "the fit was interrupted; what it had reached is kept"
+    STATIONARY = "no step lowers the objective further; it is not convex, so no proof"
+    STEPS_TAKEN = "all steps were taken"
     UNCERTIFIED = "the solver stopped where no certificate of optimality exists"
 
 

@@ -34,7 +34,7 @@ class Work:
 
     def __init__(self, objective: Objective, start: Floats | None) -> None:
         self.original = objective
-        space = objective.space
+        space: Any = objective.space  # linear: `requires` names its row access
         if space.sparse and space.offset is not None:
             raw = space.uncentred_space()
             if start is not None:
@@ -379,4 +379,5 @@ def require_lipschitz(solver: Solver, name: str, objective: Objective) -> float:
         rule = f"a number with loss={objective.loss.name!r}, which is not Lipschitz"
         remedy = "the theory does not cover it; pass a number or 'auto'"
         raise ValueError(refused(solver, name, rule, "theory", remedy))
-    return constant * float(np.sqrt(objective.space.squared_norms().max()))
+    space: Any = objective.space
+    return constant * float(np.sqrt(space.squared_norms().max()))

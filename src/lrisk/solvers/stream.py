@@ -5,6 +5,7 @@ to each batch, and μ = α/W with W the weight of all rows seen so far.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from .._typing import Floats
 from ..objective import Objective
@@ -49,7 +50,8 @@ class Stream:
         batch : Objective
             Over the rows of the batch, with the α of the whole.
         """
-        ranking, space = batch.ranking, batch.space
+        ranking = batch.ranking
+        space: Any = batch.space  # linear
         self.weight += ranking.total
         self.measured += ranking.total
         norms = batch.loss.smoothness * space.squared_norms()

@@ -15,12 +15,13 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .._typing import AnyArray, Floats, Indices
+from .base import Space
 from .rows import Rows, row_access
 
 Matrix = AnyArray | sp.csr_array
 
 
-class LinearSpace:
+class LinearSpace(Space):
     """Linear functions of the rows of X.
 
     Parameters
@@ -149,6 +150,11 @@ class LinearSpace:
             return block
         products = np.einsum("ij,ik->ijk", block, r)
         return np.asarray(products).reshape(len(rows), self.size)
+
+    def largest_curvature(self, mass: Floats) -> float:
+        """Largest eigenvalue of Σ m_i x_i x_iᵀ, with x = [x − offset, 1]."""
+        plain = LinearSpace(self.X, intercept=self.intercept, offset=self.offset)
+        return float(np.linalg.eigvalsh(plain.gram(mass))[-1])
 
     # -- views and capabilities --------------------------------------------------------
 

@@ -42,6 +42,11 @@ class RankedRange(Spectrum):
         return float(self.lower), float(self.upper)
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The quantiles (a, b) between which losses count."""
+        return self._ends
+
+    @property
     def monotone(self) -> Monotone:
         """``"none"`` unless one end is open."""
         a, b = self._ends

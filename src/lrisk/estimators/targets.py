@@ -1,0 +1,114 @@
+"""What regressors and classifiers do with targets and scores, whatever their space."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from .._params import check_choice, refused
+from .._typing import AnyArray, Floats
+from .._warnings import CollapsedFitWarning
+from ..losses import Logistic, Loss, Multinomial, Squared
+from ..losses.multinomial import softmax
+from ..objective import Objective
+from ..solvers import Solution
+from .base import RiskEstimator, trims
+
+
+class NumberTargets(RegressorMixin, RiskEstimator):
+    """Numbers under squared loss."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self, "loss", self.loss, ("squared",))
+
+    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
+        X, y = self._check_matrix(X, y, y_numeric=True, reset=reset)
+        return X, y.astype(np.float64)
+
+    def _encode(self, y: Any) -> Floats:
+        return np.asarray(y, dtype=np.float64)
+
+    def _loss(self) -> tuple[Loss, int]:
+        return Squared(), 1
+
+
+class ClassTargets(ClassifierMixin, RiskEstimator):
+    """Classes under logistic or multinomial loss."""
+
+    classes_: AnyArray
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> AnyArray:
+        """Predict classes; shape (n_samples,)."""
+        scores = self.decision_function(X)
+        best = (
+            (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        )
+        return np.asarray(self.classes_[best])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities in the order of `classes_`; shape (n_samples, n_classes)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return softmax(scores)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the probabilities; shape (n_samples, n_classes)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self, "loss", self.loss, ("logistic",))
+
+    def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
+        X, y = self._check_matrix(X, y, reset=reset)
+        check_classification_targets(y)
+        return X, y
+
+    def _encode(self, y: Any) -> Floats:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            rule = "of at least two classes among rows of positive weight"
+            remedy = "add rows of another class"
+            seen = f"one class, {self.classes_[0]!r}"
+            raise ValueError(refused(self, "y", rule, seen, remedy))
+        return codes.astype(np.float64)
+
+    def _encode_again(self, y: Any) -> Floats:
+        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        unseen = np.flatnonzero(self.classes_[codes] != y)
+        if unseen.size:
+            rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
+            raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
+        return np.asarray(codes, dtype=np.float64)
+
+    def _loss(self) -> tuple[Loss, int]:
+        n_classes = len(self.classes_)
+        return (Logistic(), 1) if n_classes == 2 else (Multinomial(), n_classes)
+
+    def _complaints(
+        self, objective: Objective, solution: Solution, tol: float, collapsed: bool
+    ) -> list[tuple[str, type[Warning]]]:
+        complaints = super()._complaints(objective, solution, tol, collapsed)
+        left = np.unique(objective.y[solution.weights > 0])
+        if trims(objective) and len(left) == 1:
+            only = self.classes_[int(left[0])]
+            only = only.item() if isinstance(only, np.generic) else only
+            message = (
+                f"{type(self).__name__}: under spectrum={self.spectrum!r} all kept "
+                f"rows are of class {only!r}, so the fit is nearly constant. Keep more "
+                "rows, or trim within classes with solver=lrisk.solvers.Concentration("
+                "class_balanced=True)."
+            )
+            complaints.append((message, CollapsedFitWarning))
+        return complaints

@@ -1,0 +1,174 @@
+"""Minimise a decreasing spectral risk: starts, paths and exchanges round the C-steps.
+
+The problem is not convex and C-steps only find the nearest floor, so what matters is
+where they begin and how they leave a poor floor:
+
+- linear space, squared loss: deterministic starts and elemental ones (FAST-LTS);
+- kernel space, squared loss: a path of penalties from heavy to the one asked for, each
+  fit starting from the rows the last one kept; elimination of rows one by one; then
+  exchanges of kept and excluded rows until none lowers the objective. A lower objective
+  is not always a lower test error: with a tiny penalty the path alone often predicts
+  better (``swaps=0``);
+- classes: the fits of the mean loss under several penalties, and of random halves if
+  asked for.
+"""
+
+import numpy as np
+
+from .._params import refused
+from .._typing import Floats
+from ..losses import Squared
+from ..objective import Objective, Point
+from ..ranking import GroupedRanking
+from ..solvers import Solution
+from ..solvers.concentration import Concentration, Descent, RidgeRefit, refit_for
+from ..solvers.solution import Monitor
+from ..spectra import RankedRange
+from .starts import class_starts, linear_regression_starts, median_kernel_start
+
+#: Heaviest penalty μ of a path, and the least ratio between two of its members.
+HEAVIEST, RATIO = 1e-2, 10.0
+#: Most members of a path above μ; further down the kept rows hardly change.
+LONGEST = 6
+#: Rows up to which thousands of elemental starts cost nothing.
+FEW_ROWS = 150
+
+
+def minimise_trimmed(
+    objective: Objective,
+    solver: Concentration,
+    start: Floats | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+    monitor: Monitor | None = None,
+) -> Solution:
+    """The best point over all starts.
+
+    Parameters
+    ----------
+    objective : Objective
+        Under a decreasing spectrum or a ranked range, over a linear or kernel space.
+    solver : Concentration
+        Its parameters say how far to go.
+    start : array of shape (size,) or None
+        θ of an earlier fit, tried before the others.
+    rng : Generator or None
+        For random starts.
+    monitor : callable or None
+    """
+    check_kept(objective)
+    if solver.class_balanced and not isinstance(objective.loss, Squared):
+        grouped = GroupedRanking.by(objective.ranking, objective.y)
+        objective = objective.with_ranking(grouped)
+    n = objective.ranking.n_rows
+    generator = np.random.default_rng(0) if rng is None else rng
+    descent = Descent(objective, solver.tol, solver.max_iter, monitor)
+    if not hasattr(objective.space, "gram"):
+        return descent.solution(_kernel_ridge(objective, solver, descent, start))
+    refit = refit_for(objective)
+    if isinstance(objective.loss, Squared):
+        starts = linear_regression_starts(objective, generator, _count(solver, n))
+    else:
+        halves = 0 if isinstance(solver.starts, str) else solver.starts
+        starts = class_starts(objective, generator, halves)
+    best: Point | None = None
+    if start is not None:
+        best = descent.run(refit, objective.at(start), label="last fit")
+    for label, point in starts:
+        found = descent.run(refit, point, label=label)
+        if best is None or descent.value(found) < descent.value(best):
+            best = found
+    assert best is not None
+    return descent.solution(best)
+
+
+def _count(solver: Concentration, n_rows: int) -> int:
+    """Elemental starts; many where rows are few."""
+    if isinstance(solver.starts, str):
+        return 3000 if n_rows <= FEW_ROWS else 500
+    return solver.starts
+
+
+def check_kept(objective: Objective) -> None:
+    """Refuse a spectrum that keeps less than one row."""
+    spectrum, ranking = objective.ranking.spectrum, objective.ranking
+    if isinstance(spectrum, RankedRange):
+        lower, upper = spectrum.ends
+        least = float(np.min(ranking.mass))
+        if upper - lower < least * (1.0 - 1e-9):
+            rule = "wide enough to keep one row"
+            rows = f"n_samples={ranking.n_rows}"
+            remedy = f"keep at least {least:.3g} of the mass ({rows})"
+            raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy))
+
+
+def penalties(mu: float) -> list[float]:
+    """The path: from 1e-2 down by tens to 1e-7 at most, and μ itself."""
+    levels = [HEAVIEST / RATIO**k for k in range(LONGEST)]
+    return [*(level for level in levels if level >= RATIO * mu), mu]
+
+
+def _kernel_ridge(
+    objective: Objective,
+    solver: Concentration,
+    descent: Descent,
+    start: Floats | None,
+) -> Point:
+    """Path, elimination and exchanges for squared loss in a kernel space."""
+    path = penalties(objective.mu)
+    point: Point | None = objective.at(start) if start is not None else None
+    for mu in path[:-1]:
+        refit = RidgeRefit(objective, mu)
+        point = median_kernel_start(objective, refit) if point is None else point
+        heavy = Descent(objective, solver.tol, solver.max_iter)
+        point = heavy.run(refit, refit(heavy.weights(point), point))
+        del refit
+    refit = RidgeRefit(objective)
+    if point is None:
+        point = median_kernel_start(objective, refit)
+    else:
+        point = refit(descent.weights(point), point)
+    best = descent.run(refit, point, label="path" if len(path) > 1 else "median")
+    weights = refit.ridge.eliminate(
+        objective.ranking.mass, 1.0 - _kept_share(objective)
+    )
+    greedy = refit.point(weights, refit.ridge.fit(weights))
+    greedy = descent.run(refit, greedy, label="elimination")
+    if descent.value(greedy) < descent.value(best):
+        best = greedy
+    return _exchanges(objective, solver, descent, refit, best)
+
+
+def _kept_share(objective: Objective) -> float:
+    spectrum = objective.ranking.spectrum
+    return spectrum.ends[1] if isinstance(spectrum, RankedRange) else 1.0
+
+
+def _exchanges(
+    objective: Objective,
+    solver: Concentration,
+    descent: Descent,
+    refit: RidgeRefit,
+    best: Point,
+) -> Point:
+    """Exchange rows, then C-steps, as long as the objective falls and rounds last."""
+    if not objective.ranking.equal:
+        return best  # rows of unequal weight have no equals to change places with
+    for _ in range(exchange_rounds(objective, solver.swaps)):
+        moved = refit.ridge.exchange(descent.weights(best))
+        if moved is None:
+            return best
+        weights, fit = moved
+        point = refit.point(weights, fit)
+        descent.record(descent.value(point), "exchange")
+        best = descent.run(refit, point, label="exchange")
+    return best
+
+
+def exchange_rounds(objective: Objective, swaps: int | str) -> int:
+    """Rounds of exchanges: as given, or what costs about as much as a factorisation."""
+    if not isinstance(swaps, str):
+        return int(swaps)
+    n = objective.ranking.n_rows
+    out = max(1.0, (1.0 - _kept_share(objective)) * n)
+    return int((0.2 * n**3 + 2e9) // (2.0 * n * out**2 + 1.0)) if n > 0 else 0

@@ -1,0 +1,112 @@
+"""Elemental starts: exact fits of a few rows, then C-steps, in one compiled loop."""
+
+import numpy as np
+
+from ..._jit import jit
+from ..._typing import Floats, Indices
+
+
+@jit(fastmath=False)
+def elemental_fits(
+    rows: Floats,
+    y: Floats,
+    ridge: Floats,
+    kept: int,
+    order: Indices,
+    steps: int,
+) -> tuple[Floats, Floats]:
+    """Coefficients and sums of the lowest squared residuals, one for each start.
+
+    rows (n, m) hold [x, 1], ridge (m,) the penalty of each column in units of squared
+    residuals. order (starts, width) holds rows for each start: it uses the first m
+    of them, or more where those are collinear.
+    """
+    starts, width = order.shape
+    n, m = rows.shape
+    best = np.zeros((starts, m))
+    sums = np.full(starts, np.inf)
+    gram = np.empty((m, m))
+    right = np.empty(m)
+    theta = np.empty(m)
+    squares = np.empty(n)
+    for s in range(starts):
+        count = m
+        solved = False
+        while count <= width and not solved:
+            gram[:] = 0.0
+            right[:] = 0.0
+            for k in range(count):
+                add_row(gram, right, rows, y, order[s, k])
+            solved = solve_in_place(gram, right, ridge, theta)
+            count += 1
+        for _ in range(steps + 1):
+            if not solved:
+                break
+            for i in range(n):
+                total = -y[i]
+                for j in range(m):
+                    total += rows[i, j] * theta[j]
+                squares[i] = total * total
+            threshold = np.partition(squares, kept - 1)[kept - 1]
+            cost = 0.0
+            for j in range(m):
+                cost += ridge[j] * theta[j] * theta[j]
+            gram[:] = 0.0
+            right[:] = 0.0
+            taken = 0
+            for i in range(n):
+                if squares[i] < threshold:
+                    cost += squares[i]
+                    taken += 1
+                    add_row(gram, right, rows, y, i)
+            for i in range(n):
+                if taken < kept and squares[i] == threshold:
+                    cost += squares[i]
+                    taken += 1
+                    add_row(gram, right, rows, y, i)
+            if cost < sums[s]:
+                sums[s] = cost
+                best[s] = theta
+            solved = solve_in_place(gram, right, ridge, theta)
+    return best, sums
+
+
+@jit(fastmath=False)
+def add_row(gram: Floats, right: Floats, rows: Floats, y: Floats, i: int) -> None:
+    """Add row i to the normal equations (lower triangle)."""
+    m = rows.shape[1]
+    for j in range(m):
+        right[j] += rows[i, j] * y[i]
+        for k in range(j + 1):
+            gram[j, k] += rows[i, j] * rows[i, k]
+
+
+@jit(fastmath=False)
+def solve_in_place(gram: Floats, right: Floats, ridge: Floats, theta: Floats) -> bool:
+    """Solve (gram + ridge)θ = right by Cholesky; False if the rows are collinear."""
+    m = right.shape[0]
+    for j in range(m):
+        scale = gram[j, j] + ridge[j]
+        pivot = scale
+        for k in range(j):
+            pivot -= gram[j, k] * gram[j, k]
+        if not pivot > 1e-12 * scale:
+            return False
+        root = np.sqrt(pivot)
+        gram[j, j] = root
+        for i in range(j + 1, m):
+            total = gram[i, j]
+            for k in range(j):
+                total -= gram[i, k] * gram[j, k]
+            gram[i, j] = total / root
+    for j in range(m):
+        total = right[j]
+        for k in range(j):
+            total -= gram[j, k] * theta[k]
+        theta[j] = total / gram[j, j]
+    for j in range(m - 1, -1, -1):
+        total = theta[j]
+        for k in range(j + 1, m):
+            total -= gram[k, j] * theta[k]
+        theta[j] = total / gram[j, j]
+    return True

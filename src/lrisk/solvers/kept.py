@@ -1,0 +1,62 @@
+"""The rows of lowest loss, and their weights, without sorting where that is enough."""
+
+import numpy as np
+
+from .._typing import Floats
+from ..ranking import Ranking
+from ..spectra import RankedRange
+
+#: Fractions of a row's weight below this are rounding.
+FRACTION = 1e-9
+
+
+class LowestRows:
+    """Weights by rank under a decreasing spectrum, for solvers that need them often.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Its spectrum must not increase.
+
+    Attributes
+    ----------
+    trimmed : bool
+        Whether every row is either kept with its own weight, left out, or the one on
+        the boundary: the subquantile.
+    density : float
+        S′(0), the largest weight by mass, as S is concave.
+    """
+
+    def __init__(self, ranking: Ranking) -> None:
+        self.ranking = ranking
+        spectrum = ranking.spectrum
+        tiny = np.full(1, 1e-9)
+        self.density = float(spectrum.increments(tiny, tiny)[0] / tiny[0])
+        self.trimmed = isinstance(spectrum, RankedRange) and spectrum.ends[0] == 0.0
+        self._whole: int | None = None
+        if self.trimmed and ranking.equal:
+            sigma = spectrum.weights(ranking.n_rows)
+            whole = int(np.sum(sigma > (1.0 - FRACTION) * sigma[0]))
+            rest = float(sigma[whole]) if whole < ranking.n_rows else 0.0
+            rest = rest if rest > FRACTION * sigma[0] else 0.0
+            self._whole, self._weight, self._rest = whole, float(sigma[0]), rest
+
+    def weights(self, losses: Floats) -> Floats:
+        """λ for these losses, shape (n,); a new array. Ties share by mass."""
+        if self._whole is None:
+            weights = self.ranking.shared_weights(losses)
+            weights[weights < FRACTION * self.ranking.mass] = 0.0
+            return weights
+        weights = np.zeros(len(losses))
+        if self._whole >= len(losses):
+            weights[:] = self._weight
+            return weights
+        order = np.argpartition(losses, self._whole)
+        weights[order[: self._whole]] = self._weight
+        edge = order[self._whole]
+        weights[edge] = self._rest
+        tied = losses == losses[edge]
+        count = int(np.count_nonzero(tied))
+        if count > 1:
+            weights[tied] = float(weights[tied].sum()) / count
+        return weights

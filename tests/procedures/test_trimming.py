@@ -1,0 +1,139 @@
+"""Starts, paths and exchanges: trimmed least squares against R, kernels against both.
+
+The figures of R's robustbase are in tests/data/ltsreg with the script that made them.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lrisk
+from lrisk.losses import Squared
+from lrisk.objective import Objective
+from lrisk.procedures.starts import huber
+from lrisk.procedures.trimming import exchange_rounds, penalties
+from lrisk.ranking import Ranking
+from lrisk.solvers import Concentration
+from lrisk.spaces import LinearSpace
+from lrisk.spectra import Mean, Subquantile
+
+LTSREG = Path(__file__).parents[1] / "data" / "ltsreg"
+
+
+def reference():
+    with open(LTSREG / "reference.csv") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    "row", reference(), ids=lambda r: f"{r['dataset']}-{r['alpha']}"
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_trimmed_least_squares_is_as_low_as_robustbase(row, seed):
+    table = np.loadtxt(LTSREG / f"{row['dataset']}.csv", delimiter=",", skiprows=1)
+    X, y, h = table[:, :-1], table[:, -1], int(row["h"])
+    assert X.shape == (int(row["n"]), int(row["d"]))
+    model = lrisk.RiskRegressor(
+        Subquantile(h / len(y)), alpha=0.0, random_state=seed
+    ).fit(X, y)
+    squares = np.sort((y - model.predict(X)) ** 2)[:h]
+    assert squares.sum() <= float(row["sum"]) * (1 + 1e-8)
+    assert model.inlier_mask_.sum() == h
+    assert model.objective_ == pytest.approx(squares.mean() / 2, rel=1e-9)
+
+
+def contaminated(load, seed, share):
+    """Concrete, standardised before a share of the labels becomes N(5, 5)."""
+    X, y = load("concrete")
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(y))
+    X, y = X[order], y[order]
+    n = 400
+    X = (X[:n] - X[:n].mean(0)) / X[:n].std(0)
+    y = (y[:n] - y[:n].mean()) / y[:n].std()
+    bad = rng.permutation(n)[: int(share * n)]
+    y[bad] = rng.normal(5, 5, len(bad))
+    return X, y, bad
+
+
+@pytest.mark.parametrize("share", [0.2, 0.4])
+def test_concentration_ends_no_higher_than_the_papers_algorithm(share, load):
+    for seed in range(3):
+        X, y, bad = contaminated(load, seed, share)
+        model = lrisk.KernelRiskRegressor(Subquantile(1 - share), gamma=1 / 8)
+        exact = model.fit(X, y).objective_
+        kept_bad = bad[model.inlier_mask_[bad]]
+        paper = model.set_params(solver="subquantile", max_iter=5000, tol=0.0)
+        assert exact <= paper.fit(X, y).objective_
+        # A fifth of N(5, 5) looks like a label; only such rows may stay.
+        assert np.abs(y[kept_bad]).max() < 3.5
+
+
+def test_swaps_only_help(load):
+    X, y, _ = contaminated(load, 0, 0.4)
+    values = []
+    for swaps in (0, 1, 20):
+        model = lrisk.KernelRiskRegressor(
+            "subquantile:0.6", alpha=0.01, solver=Concentration(swaps=swaps)
+        )
+        values.append(model.fit(X, y).objective_)
+    assert values[0] > values[1] >= values[2]
+
+
+@pytest.mark.parametrize("name", ["boston", "concrete"])
+def test_gross_outliers_in_features_and_target(name, load):
+    """Features ×100 and y×10⁴ in 40 % of the rows cost nothing (paper 2, table 2)."""
+    X, y = load(name, standardise=True)
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(len(y))
+        train, test = order[: int(0.8 * len(y))], order[int(0.8 * len(y)) :]
+        bad = train[: int(0.4 * len(train))]
+        dirty, target = X.copy(), y.copy()
+        dirty[bad] *= 100
+        target[bad] *= 1e4
+        model = lrisk.KernelRiskRegressor(
+            "subquantile:0.6", kernel="linear", random_state=seed
+        ).fit(dirty[train], target[train])
+        good = np.setdiff1d(train, bad)
+        oracle = lrisk.RiskRegressor("mean", fit_intercept=False).fit(X[good], y[good])
+        errors = [
+            np.sqrt(np.mean((m.predict(X[test]) - y[test]) ** 2))
+            for m in (model, oracle)
+        ]
+        assert errors[0] <= 1.02 * errors[1]
+
+
+def test_path_goes_down_by_tens():
+    assert penalties(0.5) == [0.5]
+    assert penalties(2e-3) == [2e-3]
+    np.testing.assert_allclose(penalties(5e-5), [1e-2, 1e-3, 5e-5])
+
+
+def test_exchanges_are_rationed():
+    objective = Objective(
+        Ranking(Subquantile(0.6), 4000),
+        Squared(),
+        LinearSpace(np.ones((4000, 1)), intercept=False),
+        np.ones(4000),
+        1.0,
+    )
+    assert exchange_rounds(objective, 7) == 7
+    assert exchange_rounds(objective, "auto") <= 2
+
+
+def test_huber_start_is_the_m_estimate():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X @ [1.0, -2.0] + rng.standard_t(2, 200)
+    objective = Objective(
+        Ranking(Mean(), 200), Squared(), LinearSpace(X, intercept=False), y, 0.0
+    )
+    point = huber(objective, objective.at(np.zeros(2)), rounds=200)
+    residuals = point.scores - y
+    cut = 1.345 * 1.4826 * np.median(np.abs(residuals))
+    # A refit ends where 1e-15 of the value is left to gain: 1e-7 of a gradient.
+    balance = X.T @ np.clip(residuals, -cut, cut)
+    np.testing.assert_allclose(balance / np.abs(X.T).sum(axis=1), 0, atol=1e-7)

@@ -1,0 +1,233 @@
+"""Algorithm 1: steps by hand, constants, projection, starts, the fast-forward."""
+
+import numpy as np
+import pytest
+
+from lrisk.losses import Logistic, Multinomial, Squared
+from lrisk.objective import Objective
+from lrisk.ranking import Ranking
+from lrisk.solvers import Status, SubquantileGradient
+from lrisk.spaces import Kernel, KernelSpace, LinearSpace
+from lrisk.spectra import RiskSeekingExtremile, Subquantile
+
+N = 40
+KERNELS = [
+    Kernel("rbf", gamma=0.3),
+    Kernel("linear"),
+    Kernel("poly", gamma=0.5, degree=2, coef0=1.0),
+    Kernel("laplacian", gamma=0.2),
+]
+kernels = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+losses = pytest.mark.parametrize("loss", [Squared(), Logistic(), Multinomial()])
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, 3))
+TARGETS = {
+    "squared": X[:, 0] + rng.standard_t(2, N),
+    "logistic": (X[:, 0] + rng.normal(size=N) > 0).astype(float),
+    "multinomial": rng.integers(0, 3, N).astype(float),
+}
+
+
+def problem(loss, kernel=KERNELS[0], p=0.7, alpha=0.5, weight=None, spectrum=None):
+    space = KernelSpace(kernel, X, n_scores=3 if loss.per_class else 1)
+    ranking = Ranking(spectrum or Subquantile(p), N, weight)
+    return Objective(ranking, loss, space, TARGETS[loss.name], alpha)
+
+
+def by_hand(loss, K, y, w, h, alpha, constant):
+    """One step as the paper prints it, with the penalty's gradient added."""
+    f = K @ w
+    if loss.name == "squared":
+        cost, slope = 0.5 * (f - y) ** 2, f - y
+    elif loss.name == "logistic":
+        cost = -np.log(np.where(y == 1, 1 / (1 + np.exp(-f)), 1 / (1 + np.exp(f))))
+        slope = 1 / (1 + np.exp(-f)) - y
+    else:
+        share = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
+        hot = np.eye(3)[y.astype(int)]
+        cost, slope = -np.log((share * hot).sum(axis=1)), share - hot
+    kept = np.argsort(cost, kind="stable")[:h]
+    gradient = alpha / len(y) * w
+    gradient[kept] += slope[kept] / h
+    beta = constant * np.linalg.eigvalsh(K)[-1] / h + alpha / len(y)
+    return w - gradient / beta
+
+
+@losses
+@kernels
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_one_step_is_the_hand_formula(loss, kernel, alpha):
+    objective = problem(loss, kernel, alpha=alpha)
+    shape = (N, 3) if loss.per_class else (N,)
+    w = 0.1 * np.random.default_rng(1).normal(size=shape)
+    constant = {"squared": 1.0, "logistic": 0.25, "multinomial": 0.5}[loss.name]
+    K = kernel(X, X)
+    expected = by_hand(loss, K, objective.y, w, 28, alpha, constant)
+    solution = SubquantileGradient(max_iter=1).solve(objective, w.ravel())
+    np.testing.assert_allclose(
+        solution.theta.reshape(shape), expected, rtol=1e-6, atol=1e-12
+    )
+    again = expected
+    for _ in range(4):
+        again = by_hand(loss, K, objective.y, again, 28, alpha, constant)
+    solution = SubquantileGradient(max_iter=5).solve(objective, w.ravel())
+    np.testing.assert_allclose(
+        solution.theta.reshape(shape), again, rtol=1e-5, atol=1e-10
+    )
+
+
+@losses
+@kernels
+def test_steps_descend_with_the_right_constant(loss, kernel):
+    solver = SubquantileGradient(max_iter=100, fast_forward=False)
+    values = [r["objective"] for r in solver.solve(problem(loss, kernel)).history]
+    assert np.all(np.diff(values) <= 1e-12) and values[-1] < values[0]
+    # Much longer steps do not always descend on the squared loss: 1/β is not idle.
+    if loss.name == "squared":
+        long = SubquantileGradient(max_iter=100, learning_rate=1e6)
+        with np.errstate(all="ignore"):
+            worse = long.solve(problem(loss, kernel)).history
+        assert not worse[-1]["objective"] < values[0]
+
+
+def test_linear_space_takes_the_same_steps_as_the_linear_kernel():
+    dual = problem(Squared(), Kernel("linear"))
+    primal = dual.with_space(LinearSpace(X, intercept=False))
+    solver = SubquantileGradient(max_iter=200, fast_forward=False)
+    first, second = solver.solve(dual), solver.solve(primal)
+    np.testing.assert_allclose(X.T @ first.theta, second.theta, rtol=1e-5)
+    assert first.objective == pytest.approx(second.objective, rel=1e-6)
+
+
+def test_part_of_a_row_and_weighted_rows():
+    weight = np.random.default_rng(2).integers(1, 4, N).astype(float)
+    copies = np.repeat(np.arange(N), weight.astype(int))
+    weighted = problem(Squared(), p=0.63, weight=weight)
+    space = KernelSpace(KERNELS[0], X[copies])
+    copied = Objective(
+        Ranking(Subquantile(0.63), len(copies)),
+        Squared(),
+        space,
+        TARGETS["squared"][copies],
+        0.5,
+    )
+    step = 0.1
+    solver = SubquantileGradient(max_iter=50, learning_rate=step)
+    first, second = solver.solve(weighted), solver.solve(copied)
+    np.testing.assert_allclose(
+        np.bincount(copies, second.theta), first.theta, rtol=1e-9, atol=1e-12
+    )
+    assert first.weights.sum() == pytest.approx(1.0)
+    part = first.weights * weight.sum() * 0.63 / weight
+    assert np.sum((part > 1e-9) & (part < 1 - 1e-9)) == 1
+
+
+def test_schedules():
+    objective = problem(Squared())
+    constant = SubquantileGradient(max_iter=3, learning_rate=0.2).solve(objective)
+    named = SubquantileGradient(max_iter=3, learning_rate=lambda k: 0.2)
+    np.testing.assert_allclose(named.solve(objective).theta, constant.theta)
+    K = problem(Squared()).space.matrix()
+    beta = np.linalg.eigvalsh(K)[-1] / 28 + 0.5 / N
+    falling = SubquantileGradient(max_iter=3, learning_rate="inverse_sqrt")
+    explicit = SubquantileGradient(
+        max_iter=3, learning_rate=lambda k: 1 / beta / np.sqrt(k)
+    )
+    np.testing.assert_allclose(
+        falling.solve(objective).theta, explicit.solve(objective).theta, rtol=1e-9
+    )
+
+
+@losses
+def test_projection_on_the_ball(loss):
+    objective = problem(loss, alpha=0.0)
+    free = SubquantileGradient(max_iter=300, fast_forward=False).solve(objective)
+    norm = np.sqrt(objective.space.inner(free.theta, free.theta))
+    bound = SubquantileGradient(max_iter=300, radius=0.3 * norm).solve(objective)
+    reached = np.sqrt(objective.space.inner(bound.theta, bound.theta))
+    assert reached == pytest.approx(0.3 * norm, rel=1e-9)
+    assert all(r["norm"] <= 0.3 * norm * (1 + 1e-9) for r in bound.history)
+    loose = SubquantileGradient(max_iter=300, radius=1e4, fast_forward=False)
+    np.testing.assert_array_equal(loose.solve(objective).theta, free.theta)
+
+
+def test_glorot_start():
+    objective = problem(Squared())
+    solver = SubquantileGradient(max_iter=1, learning_rate=1e-12, start="glorot")
+    theta = solver.solve(objective, rng=np.random.default_rng(3)).theta
+    assert np.max(np.abs(theta)) <= np.sqrt(6 / N)
+    assert np.std(theta) == pytest.approx(np.sqrt(2 / N), rel=0.3)
+    again = solver.solve(objective, rng=np.random.default_rng(3)).theta
+    np.testing.assert_array_equal(theta, again)
+
+
+def test_history_and_early_stop():
+    objective = problem(Squared(), alpha=5.0)
+    solution = SubquantileGradient(tol=1e-6, max_iter=100_000).solve(objective)
+    assert solution.status is Status.STATIONARY and solution.n_iter < 100_000
+    last = solution.history[-1]
+    assert last["kept"].sum() == 28
+    assert last["norm"] == pytest.approx(
+        np.sqrt(objective.space.inner(solution.theta, solution.theta))
+    )
+    point = objective.at(solution.theta)
+    assert last["objective"] == pytest.approx(objective.value(point), rel=1e-12)
+    every = SubquantileGradient(max_iter=200).solve(objective)
+    assert every.status is Status.STEPS_TAKEN and every.n_iter == 200
+
+
+@kernels
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+@pytest.mark.parametrize("p", [0.7, 0.633, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_fast_forward_has_the_same_iterates(kernel, alpha, p, weighted):
+    weight = np.random.default_rng(5).uniform(0.5, 2, N) if weighted else None
+    objective = problem(Squared(), kernel, p=p, alpha=alpha, weight=weight)
+    for steps in (700, 5_000):
+        plain = SubquantileGradient(max_iter=steps, fast_forward=False)
+        fast = SubquantileGradient(max_iter=steps, fast_forward=True)
+        first, second = plain.solve(objective), fast.solve(objective)
+        assert first.n_iter == second.n_iter == steps
+        scale = np.abs(first.theta).max()
+        np.testing.assert_allclose(second.theta, first.theta, atol=1e-10 * scale)
+        kept = [
+            (a["kept"] == b["kept"]).all()
+            for a, b in zip(first.history, second.history, strict=True)
+        ]
+        assert all(kept)
+
+
+def test_fast_forward_really_jumps(monkeypatch):
+    objective = problem(Squared(), alpha=0.0)
+    calls = []
+    scores = KernelSpace.scores
+    monkeypatch.setattr(
+        KernelSpace, "scores", lambda s, t: calls.append(1) or scores(s, t)
+    )
+    SubquantileGradient(max_iter=10_000).solve(objective)
+    assert len(calls) < 3_000
+
+
+def test_other_decreasing_spectra():
+    objective = problem(Squared(), spectrum=RiskSeekingExtremile(3.0))
+    values = [
+        r["objective"]
+        for r in SubquantileGradient(max_iter=200).solve(objective).history
+    ]
+    assert np.all(np.diff(values) <= 1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_iter": 0},
+        {"tol": -1.0},
+        {"learning_rate": 0.0},
+        {"learning_rate": "fast"},
+        {"radius": 0.0},
+        {"start": "ones"},
+    ],
+)
+def test_bad_parameters(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        SubquantileGradient(**options)
