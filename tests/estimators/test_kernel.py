@@ -150,6 +150,14 @@ class TestKernels:
         if "super" in spectrum or kernel == "rbf":  # the same minimum, not just value
             np.testing.assert_allclose(ready.predict(K), named.predict(X), atol=1e-4)
 
+    def test_sparse_precomputed(self):
+        X, y, _ = regression()
+        K = pairwise_kernels(X, metric="rbf")
+        model = KernelRiskRegressor("subquantile:0.8", kernel="precomputed")
+        dense = clone(model).fit(K, y).predict(K)
+        sparse = clone(model).fit(sp.csr_array(K), y).predict(sp.csr_array(K))
+        np.testing.assert_allclose(sparse, dense)
+
     def test_callable(self):
         X, y, _ = regression(30)
         gaussian = RBF(length_scale=1.5)
@@ -350,6 +358,16 @@ class TestRefusals:
             model.set_params(**parameters).fit(X, y)
         rest = {"kernel": "rbf", "gamma": None}
         np.testing.assert_array_equal(model.set_params(**rest).predict(X), before)
+
+    @pytest.mark.parametrize("kernel", ["rbf", "linear"])
+    def test_overflow(self, kernel):
+        X, y, _ = regression()
+        model = KernelRiskRegressor("subquantile:0.8", kernel=kernel, random_state=0)
+        with pytest.raises(ValueError, match="small enough for its squares"):
+            model.fit(X, 1e160 * y)
+        large = clone(model).fit(X, 1e100 * y)
+        small = clone(model).fit(X, y)
+        np.testing.assert_allclose(1e-100 * large.predict(X), small.predict(X))
 
     def test_nan(self):
         X, y, _ = regression()

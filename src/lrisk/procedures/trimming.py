@@ -57,6 +57,7 @@ def minimise_trimmed(
     monitor : callable or None
     """
     check_kept(objective)
+    check_finite(objective)
     if solver.class_balanced and not isinstance(objective.loss, Squared):
         grouped = GroupedRanking.by(objective.ranking, objective.y)
         objective = objective.with_ranking(grouped)
@@ -100,6 +101,16 @@ def check_kept(objective: Objective) -> None:
             rows = f"n_samples={ranking.n_rows}"
             remedy = f"keep at least {least:.3g} of the mass ({rows})"
             raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy))
+
+
+def check_finite(objective: Objective) -> None:
+    """Refuse targets whose squares overflow."""
+    if not isinstance(objective.loss, Squared):
+        return
+    largest = float(np.max(np.abs(objective.y)))
+    if largest > 1e150:
+        rule, remedy = "small enough for its squares", "rescale it"
+        raise ValueError(refused("lrisk", "y", rule, largest, remedy))
 
 
 def penalties(mu: float) -> list[float]:

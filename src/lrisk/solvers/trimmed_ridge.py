@@ -60,6 +60,8 @@ class TrimmedRidge:
         self.G = _inverse(objective.space.new_matrix(), self.ridge)
         self.Gy = self.G @ self.y
         self.product = float(self.y @ self.Gy)
+        #: What rounding leaves of a diagonal entry that should vanish.
+        self._tiny = 1e-15 * float(np.diagonal(self.G).min())
 
     def fit(self, weights: Floats) -> TrimmedFit:
         """Minimise Σλ_i ½r_i² + (μ/2)‖f‖² for weights of a subquantile."""
@@ -129,7 +131,9 @@ class TrimmedRidge:
         panel: Indices = np.empty(0, dtype=np.int64)
         columns = np.empty((0, n))
         while gone < quota - FRACTION * mass.min():
-            gain = np.where(alive, c * c / (np.maximum(d, 1e-300) * mass), -1.0)
+            d = np.maximum(d, self._tiny)
+            gain = c * c / (np.where(alive, d, 1.0) * mass)
+            gain[~alive] = -1.0
             pick = int(np.argmax(gain))
             where = np.flatnonzero(panel == pick)
             if where.size == 0:
@@ -138,10 +142,11 @@ class TrimmedRidge:
                 part = factor[:count]
                 columns = self.G[panel] - part[:, panel].T @ part
                 where = np.flatnonzero(panel == pick)
-            row = columns[where[0]] / np.sqrt(max(d[pick], 1e-300))
+            root = float(np.sqrt(d[pick]))
+            row = columns[where[0]] / root
             factor[count] = row
             columns -= np.outer(row[panel], row)
-            c -= (c[pick] / np.sqrt(max(d[pick], 1e-300))) * row
+            c -= (c[pick] / root) * row
             d -= row * row
             share = min(1.0, (quota - gone) / mass[pick])
             weights[pick] = (1.0 - share) * self.full[pick]

@@ -88,7 +88,7 @@ class Kernel:
     def __call__(self, X: Any, Z: Any) -> Floats:
         """K with K_ij = k(X_i, Z_j), shape (n, m); a new array, float64, row by row."""
         if self.precomputed:
-            return np.array(X, dtype=np.float64, order="C")
+            return np.array(_dense(X), order="C")
         if callable(self.name):
             return self._pairs(self.name, X, Z)
         gamma = 1.0 / X.shape[1] if self.gamma is None else float(self.gamma)

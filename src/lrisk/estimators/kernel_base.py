@@ -1,0 +1,203 @@
+"""What the kernel estimators share: the space, the coefficients, the scores."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._params import check_real, refused
+from .._typing import Bools, Floats
+from .._validation import validate_data
+from ..certificate import relative_gap
+from ..losses import Squared
+from ..objective import Objective
+from ..ranking import Ranking
+from ..solvers import (
+    Concentration,
+    Solution,
+    Solver,
+    SubquantileGradient,
+)
+from ..solvers.kept import LowestRows
+from ..spaces import FactoredSpace, Kernel, KernelRows, KernelSpace, Space
+from ..spectra import parse_spectrum
+from .base import RiskEstimator, trims
+
+KernelParameter = str | Callable[..., float]
+
+
+class KernelRiskEstimator(RiskEstimator):
+    """Base of `KernelRiskRegressor` and `KernelRiskClassifier`."""
+
+    kernel: KernelParameter
+    gamma: float | None
+    degree: float
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+    radius: float | None
+
+    _flags = ("warm_start",)
+
+    dual_coef_: Floats
+    X_fit_: Any
+
+    # -- fitting -----------------------------------------------------------------------
+
+    def _kernel(self) -> Kernel:
+        return Kernel(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            params=self.kernel_params,
+        )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._kernel().validate(self)
+        if self.radius is not None:
+            remedy = "None means no limit"
+            check_real(self, "radius", self.radius, low=0, low_open=True, remedy=remedy)
+            if self.solver != "subquantile":
+                rule = "None unless solver='subquantile'"
+                remedy = "alpha limits ‖f‖ in the other solvers"
+                raise ValueError(refused(self, "radius", rule, self.radius, remedy))
+
+    def _check_matrix(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+        X, y = super()._check_matrix(X, y, **options)
+        if self._kernel().precomputed and X.shape[0] != X.shape[1]:
+            rule = "a square matrix for kernel='precomputed'"
+            remedy = "pass k(x_i, x_j) of the training rows"
+            raise ValueError(refused(self, "X", rule, X.shape, remedy))
+        if options.get("reset", True):
+            self.X_fit_ = X
+        return X, y
+
+    def _rows(self, X: Any, kept: Bools) -> Any:
+        return X[kept][:, kept] if self._kernel().precomputed else X[kept]
+
+    def _objective(self, X: Any, target: Floats, weight: Floats | None) -> Objective:
+        loss, n_scores = self._loss()
+        ranking = Ranking(parse_spectrum(self.spectrum), X.shape[0], weight)
+        kernel = KernelSpace(self._kernel(), X, n_scores=n_scores)
+        objective = Objective(ranking, loss, kernel, target, float(self.alpha))
+        return objective if self._direct(objective) else self._factored(objective)
+
+    def _direct(self, objective: Objective) -> bool:
+        """Whether the solver works with the kernel matrix, not with its factor."""
+        solver = self.solver
+        if isinstance(solver, SubquantileGradient) or solver == "subquantile":
+            return True
+        if isinstance(solver, Solver) and not isinstance(solver, Concentration):
+            return False
+        rows = objective.space.n_rows
+        primal = self.kernel == "linear" and self.X_fit_.shape[1] <= rows
+        down = trims(objective) or isinstance(solver, Concentration)
+        down = down or solver == "concentration"
+        trimmed = LowestRows(objective.ranking).trimmed if down else False
+        return trimmed and isinstance(objective.loss, Squared) and not primal
+
+    @staticmethod
+    def _factored(objective: Objective) -> Objective:
+        space: Space = objective.space
+        assert isinstance(space, KernelSpace)
+        return objective.with_space(space.factored())
+
+    def _solver(self, objective: Objective) -> Solver:
+        given = self.solver
+        if given != "subquantile":
+            return super()._solver(objective)
+        own = SubquantileGradient(tol=self.tol, radius=self.radius)
+        if self.max_iter is not None:
+            own.set_params(max_iter=self.max_iter)
+        return self._checked(own, objective)
+
+    def _theta(self, objective: Objective) -> Floats:
+        """The fitted coefficients as θ of an objective over the training rows."""
+        space: Space = objective.space
+        table = self.dual_coef_.reshape(len(self.dual_coef_), -1)
+        if space.n_rows != len(table):
+            table = table[self._has_weight]
+        if isinstance(space, FactoredSpace):
+            return space.features_of(table)
+        return np.ascontiguousarray(table).ravel()
+
+    def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Floats]:
+        X, y = super()._check_data_again(X, y)
+        same = X.shape == self.X_fit_.shape
+        difference = (self.X_fit_ != X) if same else None
+        if difference is None or difference.sum() > 0:
+            rule = "the training rows for a kernel model"
+            remedy = "its coefficients belong to those rows"
+            raise ValueError(refused(self, "X", rule, "other rows", remedy))
+        return X, y
+
+    def _start(
+        self, objective: Objective, kept: Bools
+    ) -> tuple[Floats | None, Floats | None]:
+        last = getattr(self, "dual_coef_", None)
+        shape = (len(kept), objective.space.n_scores)
+        if (
+            not self.warm_start
+            or last is None
+            or last.reshape(len(last), -1).shape != shape
+        ):
+            return None, None
+        table = np.ascontiguousarray(last.reshape(shape)[kept])
+        space: Space = objective.space
+        if isinstance(space, FactoredSpace):
+            return space.features_of(table), None
+        return table.ravel(), None
+
+    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
+        coefficients = self._coefficients(objective, solution)
+        table = np.zeros((len(kept), objective.space.n_scores))
+        table[kept] = coefficients.reshape(-1, objective.space.n_scores)
+        self.dual_coef_ = table[:, 0] if table.shape[1] == 1 else table
+        self._has_weight = kept
+        return super()._store(objective, solution, kept)
+
+    def _coefficients(self, objective: Objective, solution: Solution) -> Floats:
+        """Kernel coefficients of a solution, from stationarity where that is as good.
+
+        At an optimum w = −λ∘ℓ′/μ, which is zero where a row does not enter.
+        """
+        space: Space = objective.space
+        tol = self.solver.tol if isinstance(self.solver, Solver) else self.tol
+        if not isinstance(space, FactoredSpace):
+            return solution.theta
+        if objective.mu > 0.0:
+            point = objective.at(solution.theta)
+            slopes = objective.loss.derivative(objective.y, point.scores)
+            weights = solution.weights
+            weights = np.where(weights > 1e-12 * weights.max(), weights, 0.0)
+            scaled = slopes * (weights if slopes.ndim == 1 else weights[:, None])
+            sparse = np.asarray(-scaled / objective.mu).ravel()
+            theta = space.features_of(sparse)
+            away = np.linalg.norm(theta - solution.theta)
+            reached = objective.value(objective.at(theta))
+            gap = relative_gap(objective, reached, max(reached - solution.dual, 0.0))
+            if gap <= tol or away <= 1e-9 * np.linalg.norm(theta):
+                solution.theta, solution.objective, solution.gap = theta, reached, gap
+                return sparse
+        dense = space.coefficients(solution.theta)
+        return np.where(np.abs(dense) > 1e-13 * np.abs(dense).max(), dense, 0.0)
+
+    # -- predicting --------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+        coefficients = self.dual_coef_
+        n_scores = 1 if coefficients.ndim == 1 else coefficients.shape[1]
+        rows = KernelRows(self._kernel(), self.X_fit_, X, n_scores)
+        return rows.scores(coefficients)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
