@@ -324,3 +324,98 @@ def test_the_mean_of_the_targets_is_no_burden(form):
     np.testing.assert_allclose(near.predict(P) + 1000.0, far.predict(P), atol=1e-5)
     lone = NoiseCorrectedKernelRegressor(Exact(), width=1.0).partial_fit(P[:1], y[:1])
     assert lone.intercept_ == 0.0
+
+
+def test_further_copies_enter_by_their_surrogate_values():
+    """Algorithm 2 written out for four copies: k̂ is averaged, never the copies."""
+    rng = np.random.default_rng(13)
+    T, s2, var, eta = 40, 2.0, 0.25, 0.3
+    X, _, y, _ = waves(T, seed=13)
+    P, *others = (X + 0.5 * rng.normal(size=X.shape) for _ in range(4))
+    gap = s2 - 2 * var
+
+    def khat(a, b):
+        return s2 / gap * np.exp(-((a[:, None] - b[None]) ** 2).sum(-1) / gap)
+
+    KQ = np.mean([khat(P, Q) for Q in others], axis=0)
+    alpha = np.zeros(T)
+    for t in range(T):
+        alpha[t] = -eta * 2 * (alpha[:t] @ KQ[:t, t] - y[t])
+    model = NoiseCorrectedKernelRegressor(
+        GaussianNoise(var), width=s2, learning_rate=eta, radius=1e6, average=False,
+        fit_intercept=False,
+    ).partial_fit(P, y, X2=np.stack(others, axis=1))  # fmt: skip
+    np.testing.assert_allclose(model.dual_coef_, alpha, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"n_components": 300}, {"budget": 80}, {}],
+    ids=["features", "budget", "exact"],
+)
+def test_more_copies_do_not_hurt(options):
+    rng = np.random.default_rng(14)
+    X, _, y, _ = waves(4000, seed=14)
+    P, *others = (X + 0.6 * rng.normal(size=X.shape) for _ in range(5))
+    errors = []
+    for X2 in (others[0], np.stack(others, axis=1)):
+        model = NoiseCorrectedKernelRegressor(
+            GaussianNoise(0.36), width=2.0, random_state=0, **options
+        )
+        errors.append(relative_error(model.partial_fit(P, y, X2=X2)))
+    assert errors[1] < errors[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    [
+        ({"learning_rate": 0.01}, {"learning_rate": "auto"}),
+        ({"learning_rate": "auto"}, {"learning_rate": 0.01}),
+        ({"learning_rate": "auto", "budget": 9}, {"learning_rate": "theory"}),
+        ({}, {"budget": 20}),
+        ({"budget": 20}, {"budget": None}),
+        ({"budget": 20}, {"budget": 30}),
+        ({"n_components": 20}, {"n_components": None}),
+        ({"n_components": 20}, {"n_components": 40}),
+        ({}, {"noise": GaussianNoise(0.1)}),
+        ({}, {"noise__cov": 0.2}),
+        ({"width": 2.0}, {"width": 3.0}),
+        ({"kernel": Matern(1.5)}, {"kernel__nu": 2.5}),
+        ({}, {"standardize": True}),
+        ({}, {"fit_intercept": False}),
+        ({}, {"correction": 0.5}),
+    ],
+)
+def test_a_stream_keeps_its_form(options, change):
+    """Sizes that change mid-stream would be read and written out of bounds."""
+    _, _, y, (P, Q) = waves(60)
+    model = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), **options)
+    model.partial_fit(P, y, X2=Q)
+    before = model.predict(P)
+    model.set_params(**change)
+    with pytest.raises(ValueError, match="what the stream began with"):
+        model.partial_fit(P, y, X2=Q)
+    assert np.array_equal(model.predict(P), before)
+    assert model.fit(P, y, X2=Q).partial_fit(P, y, X2=Q).n_rounds_ == 60
+
+
+@pytest.mark.parametrize("options", [{}, {"budget": 20}], ids=["exact", "budget"])
+def test_an_interrupted_call_changes_nothing(options, monkeypatch):
+    from lrisk.solvers import OnlineKernel
+
+    _, _, y, (P, Q) = waves(100)
+    model = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), width=2.0, **options)
+    model.partial_fit(P[:50], y[:50], X2=Q[:50])
+    other = pickle.loads(pickle.dumps(model))
+
+    def interrupted(self, state):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(OnlineKernel, "finish", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(P[50:], y[50:], X2=Q[50:])
+    for each in (model, other):
+        each.partial_fit(P[50:], y[50:], X2=Q[50:])
+    assert model.n_rounds_ == 100
+    assert np.array_equal(model.dual_coef_, other.dual_coef_)

@@ -310,3 +310,33 @@ def test_frames_and_feature_names():
     plain = NoiseCorrectedRegressor().fit(noisy[0], y, X2=noisy[1])
     np.testing.assert_allclose(named.coef_, plain.coef_, rtol=1e-12)
     assert list(named.feature_names_in_) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    [
+        ({"learning_rate": 0.01}, {"learning_rate": "auto"}),
+        ({"learning_rate": "auto"}, {"learning_rate": 0.01}),
+        ({"fit_intercept": False}, {"fit_intercept": True}),
+        ({"standardize": True}, {"standardize": False}),
+    ],
+)
+def test_a_stream_keeps_its_form(options, change):
+    """Sizes that change mid-stream would be read and written out of bounds."""
+    _, y, noisy, _ = problem(n=60)
+    model = NoiseCorrectedRegressor(KnownCovariance(0.49), **options)
+    model.partial_fit(noisy[0], y)
+    before = model.coef_
+    model.set_params(**change)
+    with pytest.raises(ValueError, match="what the stream began with"):
+        model.partial_fit(noisy[0], y)
+    assert np.array_equal(model.coef_, before)
+    assert model.fit(noisy[0], y).partial_fit(noisy[0], y).n_rounds_ == 60
+
+
+def test_steps_and_noises_may_change_during_a_stream():
+    _, y, noisy, _ = problem(n=60)
+    model = NoiseCorrectedRegressor(KnownCovariance(0.49), learning_rate=0.01)
+    model.partial_fit(noisy[0], y)
+    model.set_params(learning_rate=0.005, noise__cov=0.4).partial_fit(noisy[0], y)
+    assert model.n_rounds_ == 120 and model.learning_rate_ == 0.005

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._params import check_choice, check_count, check_real, refused
+from .._params import Parameters, check_choice, check_count, check_real, refused
 from .._typing import Floats
 from .._validation import check_flag, validate_data
 from .._warnings import NoiseMismatchWarning
@@ -17,6 +17,7 @@ from ..noise import Noise, Replicates
 #: Attributes of online fits.
 ONLINE = (
     "_state",
+    "_began_with",
     "n_rounds_",
     "learning_rate_",
     "radius_",
@@ -33,6 +34,7 @@ class NoiseEstimator(BaseEstimator):
     noise: Noise | None
     correction: float
     standardize: bool
+    learning_rate: float | str
 
     def _check_noise(self, X2: Any) -> Noise:
         """The noise, or `Replicates` if only a second copy is given."""
@@ -50,6 +52,33 @@ class NoiseEstimator(BaseEstimator):
             raise TypeError(refused(self, "noise", rule, self.noise, remedy))
         self.noise.validate()
         return self.noise
+
+    def _check_stream(self, fixed: tuple[str, ...]) -> None:
+        """Take note of parameters that give a stream its form, or that they changed.
+
+        The steps of ``learning_rate="auto"`` run side by side: there is no way there
+        from a single one, or back.
+        """
+        now = {name: getattr(self, name) for name in fixed}
+        now["learning_rate"] = isinstance(self.learning_rate, str) and (
+            self.learning_rate == "auto"
+        )
+        if not hasattr(self, "_state"):
+            kept = {k: v for k, v in now.items() if isinstance(v, Parameters)}
+            # Noises and kernels can be changed in place: remember them as they were.
+            kept = {k: type(v)(**v.get_params()) for k, v in kept.items()}
+            self._began_with = {**now, **kept}
+            return
+        for name, value in now.items():
+            before = self._began_with[name]
+            if value is before or value == before:
+                continue
+            if name == "learning_rate":
+                value = self.learning_rate
+                before = "'auto'" if before else "a single step"
+            rule = f"what the stream began with ({before})"
+            remedy = "use a fresh estimator, or fit"
+            raise ValueError(refused(self, name, rule, value, remedy))
 
     def _check_shared_parameters(self) -> None:
         remedy = "1 corrects in full, 0 not at all"

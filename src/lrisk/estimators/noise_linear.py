@@ -165,10 +165,12 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         """Learn from each row in turn; parameters as in `fit`.
 
         After `fit` it begins anew. Rows are read in blocks, so that memory-mapped
-        arrays of any length may be passed.
+        arrays of any length may be passed. The noise may change from call to call;
+        `fit_intercept`, `standardize` and the kind of `learning_rate` cannot.
         """
         with unchanged_on_error(self):
             first = not hasattr(self, "_state")
+            self._check_stream(("fit_intercept", "standardize"))
             copies, y, noise, scale = self._prepared(X, y, X2, noise_scale, reset=first)
             solver = self._online()
             if first:

@@ -81,6 +81,18 @@ class OnlineSolver(Parameters):
                 remedy = "leave it out if it is unknown"
                 check_real(self, name, value, low=0, low_open=True, remedy=remedy)
 
+    def _check_state(self, candidates: int, fits: bool) -> None:
+        """Refuse a state of other sizes: the compiled rounds do not check them."""
+        steps = len(self._steps()[0])
+        if candidates != steps:
+            rule = f"of the kind the state began with, {candidates} step sizes"
+            remedy = "begin anew with init to change to or from 'auto'"
+            value = self.learning_rate
+            raise ValueError(refused(self, "learning_rate", rule, value, remedy))
+        if not fits:
+            rule, remedy = "one that began with these options", "begin anew with init"
+            raise ValueError(refused(self, "state", rule, "another", remedy))
+
     # -- numbers for the loops ---------------------------------------------------------
 
     def _steps(self) -> tuple[Floats, int]:
@@ -188,6 +200,7 @@ class OnlineLinear(OnlineSolver):
         path : array of shape (n, d) or None
             Receives the first candidate's iterate before each round.
         """
+        self._check_state(len(state.W), state.W.shape[1] == rows.mean.shape[1])
         steps, mode = self._steps()
         nowhere = np.empty((0, rows.mean.shape[1]))
         trace, largest = _sizes(rows)
