@@ -7,7 +7,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lrisk import NoiseCorrectedKernelRegressor
+from lrisk import NoiseCorrectedKernelRegressor, NoiseMismatchWarning
 from lrisk.corrections import Gaussian, Laplacian, Matern, RationalQuadratic
 from lrisk.corrections.bounds import surrogate_ball
 from lrisk.noise import (
@@ -419,3 +419,67 @@ def test_an_interrupted_call_changes_nothing(options, monkeypatch):
         each.partial_fit(P[50:], y[50:], X2=Q[50:])
     assert model.n_rounds_ == 100
     assert np.array_equal(model.dual_coef_, other.dual_coef_)
+
+
+def test_one_copy_over_a_wide_range():
+    """Rows many widths apart: no NaN from exponents that underflow."""
+    rng = np.random.default_rng(15)
+    X = rng.uniform(0, 30, size=(2000, 1))
+    f = np.sin(X[:, 0])
+    noisy = X + 0.1 * rng.normal(size=X.shape)
+    model = NoiseCorrectedKernelRegressor(
+        GaussianNoise(0.01), width=1.0, random_state=0
+    ).fit(noisy, f)
+    assert np.mean((model.predict(X) - f) ** 2) < 0.05 * f.var()
+
+
+@pytest.mark.parametrize("name", ["fit", "partial_fit"])
+def test_noise_beyond_what_is_seen_draws_a_warning(name):
+    X, _, y, _ = waves(100)
+    model = NoiseCorrectedKernelRegressor(GaussianNoise(9.0))
+    with pytest.warns(NoiseMismatchWarning, match="larger than the variance") as seen:
+        getattr(model, name)(X, y, X2=X)
+    assert seen[0].filename == __file__
+
+
+@pytest.mark.parametrize("options", [{}, {"n_components": 20}])
+def test_noise_correlated_with_the_target_is_refused(options):
+    _, _, y, (P, Q) = waves(40)
+    model = NoiseCorrectedKernelRegressor(
+        GaussianNoise(0.16, target_cov=0.1), **options
+    )
+    with pytest.raises(ValueError, match="target_cov"):
+        model.fit(P, y, X2=Q)
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_bounds_that_are_not_proven_are_infinite():
+    _, _, y, (P, Q) = waves(60)
+    theory = {"width": 4.0, "learning_rate": "theory", "random_state": 0}
+
+    def bound(noise=None, factor=None, **options):
+        model = NoiseCorrectedKernelRegressor(
+            noise or GaussianNoise(0.16), **{"radius": 1.0, **theory, **options}
+        )
+        return model.partial_fit(P, y, X2=Q, noise_scale=factor).theory_bound_
+
+    few = {"n_components": 40}
+    assert np.isfinite([bound(), bound(**few), bound(Exact())]).all()
+    assert np.isfinite(bound(factor=np.full(60, 0.5), **few))
+    assert bound(radius="auto") == np.inf
+    assert bound(LaplaceNoise(0.2)) == np.inf  # k̂ < 0 between some rows
+    assert bound(LaplaceNoise(0.2), **few) == np.inf
+    assert bound(factor=np.full(60, 3.0), **few) == np.inf
+
+
+def test_a_row_of_far_too_much_noise_is_refused():
+    _, _, y, (P, Q) = waves(60)
+    factor = np.ones(60)
+    factor[30] = 100.0
+    for name in ("fit", "partial_fit"):
+        model = NoiseCorrectedKernelRegressor(
+            GaussianNoise(0.16), width=2.0, n_components=50, random_state=0
+        )
+        with pytest.raises(ValueError, match="noise_scale must be small enough"):
+            getattr(model, name)(P, y, X2=Q, noise_scale=factor)
+        assert not hasattr(model, "dual_coef_")

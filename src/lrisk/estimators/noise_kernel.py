@@ -11,6 +11,7 @@ from .._params import refused
 from .._typing import Floats
 from .._validation import unchanged_on_error, validate_data
 from ..corrections import Gaussian, Kernel, RandomFeatures, Surrogate
+from ..corrections.checks import refuse_target_covariance
 from ..corrections.landmarks import penalised_minimum
 from ..corrections.surrogates import check_closed_form, natural_width, terms_matrix
 from ..noise import Exact, Noise
@@ -94,7 +95,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
     horizon : int or None, default=None
         Number of online rounds, if known, for ``learning_rate="theory"``.
     target_bound : float or None, default=None
-        B_y of theorem 2; by default the running root mean square.
+        B_y of theorem 2, of the targets less the intercept; by default the running root
+        mean square.
     random_state : int, RandomState instance or None, default=None
         For random features and landmarks.
 
@@ -116,7 +118,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
     alpha_ : float
         Batch penalty used.
     n_rounds_, learning_rate_, radius_, progressive_loss_, theory_bound_ :
-        As in `NoiseCorrectedRegressor`, with theorem 2; `radius_` is W.
+        As in `NoiseCorrectedRegressor`, with theorem 2; `radius_` is W. The bound is
+        proven for Gaussian noise only, and for rows of no more noise than stated;
+        infinite otherwise.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -272,8 +276,11 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
         if not noise.knows_characteristic:
             check_closed_form(noise)  # raises, saying what is needed
         copies, y = self._check_copies(X, X2, y, reset=reset, y_numeric=True)
+        refuse_target_covariance(self, noise, copies[0].shape[1])
         factor = self._check_noise_scale(noise_scale, noise, copies[0].shape)
-        if factor is not None and (factor.ndim > 1 or self.n_components is None):
+        if factor is None:
+            self._warn_of_excess(noise, copies[0])
+        elif factor.ndim > 1 or self.n_components is None:
             rule = "one factor per row, with n_components"
             remedy = "use random features for noise that changes"
             raise ValueError(refused(self, "noise_scale", rule, factor.shape, remedy))
@@ -293,6 +300,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
             )
             kernel = Gaussian(self.width_)
         self._world_kernel = kernel
+        self._louder = False  # no row so far had more noise than stated
         self._features: RandomFeatures | None = None
         if self.n_components is None:
             self._surrogate = Surrogate(kernel, self._world_noise, d)

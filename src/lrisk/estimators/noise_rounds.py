@@ -8,7 +8,7 @@ import numpy as np
 from .._typing import Floats
 from ..corrections import RandomFeatures, Surrogate, corrected_rows
 from ..corrections.bounds import surrogate_ball
-from ..noise import Noise, Replicates
+from ..noise import Exact, GaussianNoise, Noise, Replicates
 from ..solvers.online import OnlineLinear, squared_norms
 from ..solvers.online_kernel import OnlineKernel
 from .noise_base import NoiseEstimator
@@ -32,6 +32,7 @@ class KernelRounds(NoiseEstimator):
     _features: RandomFeatures | None
     _surrogate: Surrogate
     _world_noise: Noise
+    _louder: bool
 
     def _solver(self) -> OnlineKernel:
         return OnlineKernel(
@@ -80,6 +81,8 @@ class KernelRounds(NoiseEstimator):
             part = slice(start, start + BLOCK)
             own = None if factor is None else factor[part]
             psi = np.stack([features.noisy(c[part], own) for c in copies])
+            if own is not None and np.any(own > 1.0):
+                self._louder = True
             rows = corrected_rows(psi, Replicates())
             solver.step(state, rows, y[part], squared_norms(psi, rows))
         self._state = state
@@ -90,4 +93,13 @@ class KernelRounds(NoiseEstimator):
         self.n_rounds_ = self._state.rounds
         self.learning_rate_, self.radius_ = report["step"], report["radius"]
         self.progressive_loss_ = report["loss"]
-        self.theory_bound_ = report["bound"]
+        self.theory_bound_ = report["bound"] if self._bound_is_proven() else np.inf
+
+    def _bound_is_proven(self) -> bool:
+        """Whether W and R are what theorem 2 asks for.
+
+        W rests on 0 ≤ k̂ ≤ R²k, true of Gaussian noise only (under Laplace noise k̂ takes
+        both signs), and features of rows with more than the stated noise exceed R.
+        """
+        noise = self._world_noise
+        return isinstance(noise, GaussianNoise | Exact) and not self._louder

@@ -121,6 +121,8 @@ class OnlineSolver(Parameters):
         """Bound on the expected regret; infinite where none is proven."""
         if self.learning_rate == "auto" or rounds == 0:
             return np.inf
+        if isinstance(self.radius, str):  # a ball that follows the rows proves nothing
+            return np.inf
         if self.learning_rate == "theory" and self.horizon is None:
             return theory.regret_bound(ball, root**2, int(rounds), fixed=False)
         if self.learning_rate == "theory":
@@ -226,6 +228,9 @@ class OnlineLinear(OnlineSolver):
         if not np.all(np.isfinite(weights)):
             rule = "small enough for the rounds to stay finite"
             remedy = "use learning_rate='auto', or standardize=True"
+            if self.learning_rate == "auto":
+                rule = "able to follow the rows, some of which are far too large"
+                remedy = "remove outlying rows, or use standardize=True"
             raise ValueError(
                 refused(self, "learning_rate", rule, self.learning_rate, remedy)
             )
