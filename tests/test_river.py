@@ -109,5 +109,60 @@ def test_kernel_rows():
 def test_refusals():
     with pytest.raises(ValueError, match="x2"):
         LinearRegressor().learn_one({"a": 1.0}, 1.0)
+    model = LinearRegressor(KnownCovariance([1.0, 2.0]))
     with pytest.raises(ValueError, match="features"):
-        LinearRegressor(KnownCovariance([1.0, 2.0])).learn_one({"a": 1.0}, 1.0)
+        model.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 1.0)
+    for correction in (7, -0.1, np.nan):
+        with pytest.raises(ValueError, match="correction"):
+            LinearRegressor(Exact(), correction=correction)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"x": {"a": np.nan, "b": 1.0}}, "'a' must be finite"),
+        ({"y": np.inf}, "'y' must be finite"),
+        ({"x2": {"a": 1.0, "b": np.nan}}, "finite"),
+        ({"x2": {"a": 1.0}}, "features of x"),
+        ({"noise_scale": -3.0}, "noise_scale"),
+        ({"noise_scale": np.nan}, "noise_scale"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["linear", "kernel"])
+def test_a_bad_row_leaves_the_stream_where_it_was(kind, arguments, match):
+    """One NaN in the state would be there for ever."""
+    if kind == "linear":
+        model = LinearRegressor(GaussianNoise(0.1))
+    else:
+        model = KernelRegressor(
+            NoiseCorrectedKernelRegressor(
+                GaussianNoise(0.1), width=2.0, n_components=20, random_state=0
+            )
+        )
+    fine = {"x": {"a": 1.0, "b": 2.0}, "y": 1.0, "x2": {"a": 1.1, "b": 2.1}}
+    model.learn_one(**fine)
+    before = model.predict_one(fine["x"])
+    with pytest.raises(ValueError, match=match):
+        model.learn_one(**{**fine, **arguments})
+    assert model.predict_one(fine["x"]) == before
+    model.learn_one(**fine)
+    assert np.isfinite(model.predict_one(fine["x"]))
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_noise_stated_for_features_yet_to_appear(full):
+    _, y, (P, _) = problem(n=400)
+    cov = np.array([0.3, 0.2, 0.4])
+    cov = np.diag(cov) + 0.1 if full else cov
+    late = P.copy()
+    late[:50, 1], late[:100, 2] = 0.0, 0.0
+    own = np.broadcast_to(cov if full else np.diag(cov), (400, 3, 3)).copy()
+    own[:50, 1], own[:50, :, 1], own[:100, 2], own[:100, :, 2] = 0.0, 0.0, 0.0, 0.0
+    options = {"learning_rate": 0.01, "radius": 100.0}
+    whole = NoiseCorrectedRegressor(KnownCovariance(cov), **options)
+    ours = LinearRegressor(KnownCovariance(cov), **options)
+    for i, (x, target) in enumerate(zip(rows(P), y)):
+        names = "a" if i < 50 else "ab" if i < 100 else "abc"
+        ours.learn_one({name: x[name] for name in names}, target)
+    whole.partial_fit(late, y, noise_scale=own)
+    assert list(ours.weights.values()) == pytest.approx(whole.coef_, rel=1e-9)

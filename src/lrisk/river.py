@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ._params import refused
+from ._params import check_real, refused
 from ._typing import Floats
 from .corrections.covariances import corrected_rows, with_constant
 from .estimators import NoiseCorrectedKernelRegressor
-from .noise import Exact, Noise, Replicates
+from .noise import Exact, KnownCovariance, Noise, Replicates
 from .solvers.online import LinearState, OnlineLinear, squared_norms
 
 Row = dict[Any, Any]
@@ -25,13 +25,15 @@ __all__ = ["KernelRegressor", "LinearRegressor"]
 class LinearRegressor(base.Regressor):
     """Noise-corrected online linear regression (see `NoiseCorrectedRegressor`).
 
-    A feature that is missing from a row counts as an exact zero.
+    A feature that is missing from a row counts as an exact zero; `x2` must have the
+    features of `x`.
 
     Parameters
     ----------
     noise : Noise or None
         What is known of the noise; None needs `x2` in every call. A covariance per
-        feature, or in full, is in the order in which features first appear.
+        feature, or in full, is in the order in which features first appear, and may be
+        for more features than have appeared so far.
     learning_rate : "auto", "theory" or float
     radius : "auto" or float
     average : bool
@@ -65,6 +67,8 @@ class LinearRegressor(base.Regressor):
         self.average = average
         self.correction = correction
         self.fit_intercept = fit_intercept
+        remedy = "1 corrects in full, 0 not at all"
+        check_real(self, "correction", correction, low=0, high=1, remedy=remedy)
         self._solver = OnlineLinear(learning_rate, radius, average=average)
         self._places: dict[Any, int] = {}
         self._state: LinearState | None = None
@@ -89,14 +93,15 @@ class LinearRegressor(base.Regressor):
             Factor on the noise's covariance in this row.
         """
         noise = _noise(self, self.noise, x2)
+        _check_row(self, x, y, x2, noise_scale)
         places = dict(self._places)
-        for name in x if x2 is None else {**x, **x2}:
+        for name in x:
             places.setdefault(name, len(places))
         d = len(places)
         rows = [_vector(row, places) for row in (x, x2) if row is not None]
         copies = np.stack(rows)[:, None]
-        scale = _masked(noise, [name in x for name in places], noise_scale)
-        corrected = corrected_rows(copies, noise, scale, self.correction)
+        noise = _of_row(noise, [name in x for name in places], noise_scale)
+        corrected = corrected_rows(copies, noise, None, self.correction)
         squared = squared_norms(copies, corrected)
         size = d + int(self.fit_intercept)
         if self.fit_intercept:
@@ -166,6 +171,7 @@ class KernelRegressor(base.Regressor):
         self, x: Row, y: float, x2: Row | None = None, noise_scale: float | None = None
     ) -> None:
         """Learn from one row; as in `LinearRegressor`."""
+        _check_row(self, x, y, x2, noise_scale)
         names = sorted(x, key=str)
         places = self._places or {name: place for place, name in enumerate(names)}
         unknown = [name for name in {**x, **(x2 or {})} if name not in places]
@@ -206,12 +212,39 @@ def _vector(x: Row, places: dict[Any, int]) -> Floats:
     return vector
 
 
-def _masked(noise: Noise, present: list[bool], factor: float | None) -> Any:
-    """Covariance of one row: none for features that are missing."""
+def _check_row(
+    owner: object, x: Row, y: float, x2: Row | None, noise_scale: float | None
+) -> None:
+    """Refuse, before anything is learned, what would spoil all later rounds."""
+    values = {**x, **{("x2", name): value for name, value in (x2 or {}).items()}}
+    for name, value in {**values, "y": y}.items():
+        if not np.isfinite(value):
+            rule, remedy = "finite", "drop the row, or impute before this step"
+            raise ValueError(
+                refused(owner, f"the value of {name!r}", rule, value, remedy)
+            )
+    if x2 is not None and set(x) != set(x2):
+        rule = "of the features of x: a zero in one copy alone is no observation"
+        seen = sorted(set(x) ^ set(x2), key=str)[0]
+        raise ValueError(refused(owner, "x2", rule, seen, "drop it from both copies"))
+    if noise_scale is not None:
+        remedy = "1 is the stated noise"
+        check_real(owner, "noise_scale", noise_scale, low=0, remedy=remedy)
+
+
+def _of_row(noise: Noise, present: list[bool], factor: float | None) -> Noise:
+    """The noise of one row: of the features seen so far, none where they are missing.
+
+    What is stated for features yet to appear is left for later.
+    """
     if not noise.knows_covariance:
-        return None
-    if all(present):
-        return None if factor is None else np.array([float(factor)])
-    cov = noise.covariance(len(present)) * (1.0 if factor is None else float(factor))
+        return noise
+    d = len(present)
+    sizes = [len(v) for v in noise.get_params().values() if np.ndim(v) > 0]
+    stated = max(d, *sizes) if sizes else d
+    cov = noise.covariance(stated)
+    cov = cov[:d] if cov.ndim == 1 else cov[:d, :d]
     mask = np.array(present, dtype=np.float64)
-    return (cov * mask if cov.ndim == 1 else cov * np.outer(mask, mask))[None]
+    cov = (1.0 if factor is None else float(factor)) * cov
+    cov = cov * mask if cov.ndim == 1 else cov * np.outer(mask, mask)
+    return KnownCovariance(cov, target_cov=noise.target_covariance(stated)[:d] * mask)

@@ -89,3 +89,32 @@ def test_surrogate_kernels_are_positive_definite():
 def test_refusals(build, match):
     with pytest.raises(ValueError, match=match):
         build()
+
+
+@pytest.mark.parametrize("nu", [30.0, 200.0, 1000.0])
+def test_smooth_matern_kernels_do_not_overflow(nu):
+    """Against E exp(−r²/s²) over s² ~ Gamma(ν, 2ℓ²/ν), by scipy's expectation."""
+    from scipy import integrate, stats
+
+    law = stats.gamma(nu, scale=2.0 / nu)
+    low, high = law.ppf(1e-16), law.isf(1e-16)
+    for r in (1e-6, 0.1, 1.0, 4.0):
+        truth = integrate.quad(
+            lambda v, r=r: np.exp(-(r**2) / v) * law.pdf(v), low, high, epsabs=1e-13
+        )[0]
+        value = Matern(nu, 1.0).value(np.array([r**2]))[0]
+        assert value == pytest.approx(truth, rel=1e-6, abs=1e-12)
+    assert Matern(nu, 1.0).value(np.array([1e8]))[0] == 0.0
+    surrogate = Surrogate(Matern(nu), GaussianNoise(0.1), 1)
+    assert 0.0 <= surrogate.error < 1e-3
+
+
+def test_errors_of_rough_kernels_are_not_understated():
+    """A Matérn of ν = .05 drops within 1e-6: the error must be looked for there."""
+    for kernel in (Matern(0.05), Matern(0.2, 3.0), Laplacian(0.5)):
+        mixture = Surrogate(kernel, GaussianNoise(0.3), 1)
+        squared = np.geomspace(1e-24, 1e4, 20_001)
+        X = np.sqrt(squared)[:, None]
+        seen = np.abs(mixture.clean_matrix(X, np.zeros((1, 1)))[:, 0]
+                      - kernel.value(squared)).max()  # fmt: skip
+        assert seen <= mixture.error * (1 + 1e-3)

@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from lrisk import (
     NoiseCorrectedClassifier,
     NoiseCorrectedRegressor,
+    NoiseMismatchWarning,
     RegressionCalibration,
 )
 from lrisk.noise import Exact, GaussianNoise, KnownCovariance, LaplaceNoise, Replicates
@@ -161,3 +162,55 @@ def test_calibration_by_rows_and_with_constant_features():
     variances = np.tile([0.3, 0.3, 0.0], (300, 1))
     for scale in (np.ones(300), variances, np.stack([np.diag(v) for v in variances])):
         np.testing.assert_allclose(model.transform(noisy, noise_scale=scale), plain)
+
+
+@pytest.mark.parametrize("estimated", [True, False])
+def test_calibration_corrects_rows_by_the_share_asked_for(estimated):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 2))
+    noisy, other = (X + 0.5 * rng.normal(size=X.shape) for _ in range(2))
+    noise = None if estimated else KnownCovariance(0.25)
+    model = RegressionCalibration(noise, correction=0.5)
+    model.fit(noisy, X2=other if estimated else None)
+    cov = model.noise_covariance_ if estimated else 0.25 * np.eye(2)
+    plain = model.transform(noisy)
+    by_hand = model.covariance_ @ np.linalg.inv(model.covariance_ + 0.5 * cov)
+    center = model.location_
+    np.testing.assert_allclose(plain, center + (noisy - center) @ by_hand.T)
+    scales = [np.ones(300), np.broadcast_to(cov, (300, 2, 2))]
+    scales += [] if estimated else [np.full((300, 2), 0.25)]
+    for scale in scales:
+        np.testing.assert_allclose(model.transform(noisy, noise_scale=scale), plain)
+
+
+def test_calibration_of_clean_rows_belongs_to_the_last_step():
+    """The caveat of the docstring: a pipeline shrinks clean rows as well."""
+    from sklearn.pipeline import make_pipeline
+
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(20_000, 1))
+    noisy = x + rng.normal(size=x.shape)
+    calibration = RegressionCalibration(KnownCovariance(1.0))
+    pipeline = make_pipeline(calibration, LinearRegression()).fit(noisy, 2 * x[:, 0])
+    clean = np.array([[0.0], [1.0]])
+    assert np.diff(pipeline[-1].predict(clean))[0] == pytest.approx(2.0, abs=0.1)
+    assert np.diff(pipeline.predict(clean))[0] == pytest.approx(1.0, abs=0.1)
+
+
+def test_noise_beyond_what_is_seen_draws_a_warning():
+    X, y, _, _, _ = classes(n=300)
+    with pytest.warns(NoiseMismatchWarning, match="larger than the variance") as seen:
+        RegressionCalibration(KnownCovariance(9.0)).fit(X)
+    assert seen[0].filename == __file__
+    model = NoiseCorrectedClassifier(GaussianNoise(9.0), alpha=1e4)
+    with pytest.warns(NoiseMismatchWarning, match="larger") as seen:
+        model.fit(X, y)
+    assert seen[0].filename == __file__
+
+
+def test_noise_correlated_with_classes_is_refused():
+    X, y, _, _, _ = classes(n=100)
+    model = NoiseCorrectedClassifier(GaussianNoise(0.1, target_cov=0.05))
+    with pytest.raises(ValueError, match="target_cov"):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")

@@ -175,16 +175,18 @@ def test_streams_from_iterators_and_memory_maps(tmp_path):
     assert np.array_equal(whole.coef_, piecewise.coef_)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("pairs", [True, False])
-def test_theory_step_and_bound(pairs):
+def test_theory_step_and_bound(pairs, fit_intercept):
     """Step B/√(GT) and bound B√(GT) with the valid constants."""
     _, y, noisy, _ = problem(n=400)
     T, B, Bx, By = 400, 2.0, 5.0, 3.0
     noise, X2 = (None, noisy[1]) if pairs else (KnownCovariance(0.49), None)
     model = NoiseCorrectedRegressor(
-        noise, learning_rate="theory", radius=B, horizon=T, fit_intercept=False,
-        feature_bound=Bx, target_bound=By,
+        noise, learning_rate="theory", radius=B, horizon=T, feature_bound=Bx,
+        target_bound=By, fit_intercept=fit_intercept,
     ).partial_fit(noisy[0], y, X2=X2)  # fmt: skip
+    Bx = np.sqrt(Bx**2 + fit_intercept)  # the constant is a feature as well
     G = 4 * (B * Bx + By) ** 2 * Bx**2
     if not pairs:
         G = 4 * (B * Bx**2 + By * Bx + 0.49 * B) ** 2
@@ -193,6 +195,10 @@ def test_theory_step_and_bound(pairs):
     anytime = model.set_params(horizon=None).fit(noisy[0], y, X2=X2)
     anytime.partial_fit(noisy[0], y, X2=X2)
     assert anytime.theory_bound_ == pytest.approx(2 * np.sqrt(2) * B * np.sqrt(G * T))
+    free = anytime.set_params(radius="auto").fit(noisy[0], y, X2=X2)
+    assert free.partial_fit(noisy[0], y, X2=X2).theory_bound_ == np.inf
+    with pytest.raises(ValueError, match="feature_bound"):
+        free.set_params(feature_bound=-1.0).partial_fit(noisy[0], y, X2=X2)
 
 
 def test_one_round_is_the_papers():
@@ -310,3 +316,117 @@ def test_frames_and_feature_names():
     plain = NoiseCorrectedRegressor().fit(noisy[0], y, X2=noisy[1])
     np.testing.assert_allclose(named.coef_, plain.coef_, rtol=1e-12)
     assert list(named.feature_names_in_) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    [
+        ({"learning_rate": 0.01}, {"learning_rate": "auto"}),
+        ({"learning_rate": "auto"}, {"learning_rate": 0.01}),
+        ({"fit_intercept": False}, {"fit_intercept": True}),
+        ({"standardize": True}, {"standardize": False}),
+    ],
+)
+def test_a_stream_keeps_its_form(options, change):
+    """Sizes that change mid-stream would be read and written out of bounds."""
+    _, y, noisy, _ = problem(n=60)
+    model = NoiseCorrectedRegressor(KnownCovariance(0.49), **options)
+    model.partial_fit(noisy[0], y)
+    before = model.coef_
+    model.set_params(**change)
+    with pytest.raises(ValueError, match="what the stream began with"):
+        model.partial_fit(noisy[0], y)
+    assert np.array_equal(model.coef_, before)
+    assert model.fit(noisy[0], y).partial_fit(noisy[0], y).n_rounds_ == 60
+
+
+def test_steps_and_noises_may_change_during_a_stream():
+    _, y, noisy, _ = problem(n=60)
+    model = NoiseCorrectedRegressor(KnownCovariance(0.49), learning_rate=0.01)
+    model.partial_fit(noisy[0], y)
+    model.set_params(learning_rate=0.005, noise__cov=0.4).partial_fit(noisy[0], y)
+    assert model.n_rounds_ == 120 and model.learning_rate_ == 0.005
+
+
+@pytest.mark.parametrize("online", [False, True])
+def test_noise_correlated_with_the_target(online):
+    """y's own noise enters X: c must be taken off X̄ᵀy, not added."""
+    rng = np.random.default_rng(6)
+    cross = np.array([0.4, -0.3, 0.0])
+    X, y, _, w = problem(n=20_000)
+    n_y = rng.normal(size=len(y))
+    noisy = X + n_y[:, None] * cross + 0.4 * rng.normal(size=X.shape)
+    cov = np.outer(cross, cross) + 0.16 * np.eye(3)
+    model = NoiseCorrectedRegressor(KnownCovariance(cov, target_cov=cross))
+    (model.partial_fit if online else model.fit)(noisy, y + n_y)
+    deaf = NoiseCorrectedRegressor(KnownCovariance(cov)).fit(noisy, y + n_y)
+    assert np.linalg.norm(model.coef_ - w) < 0.06
+    assert np.linalg.norm(deaf.coef_ - w) > 0.3
+
+
+@pytest.mark.parametrize("form", ["known", "pairs", "rows"])
+def test_centring_takes_a_share_of_the_noise(form):
+    """Of tiny samples the mean corrected Gram is the clean one: (1 − 1/n)Σ, not Σ."""
+    rng = np.random.default_rng(7)
+    n, times = 4, 20_000
+    clean = rng.normal(size=(n, 1))
+    noisy = clean + rng.normal(size=(2, times, n, 1))
+    rows = {"known": None, "pairs": None, "rows": np.ones((n, 1))}[form]
+    noise = Replicates() if form == "pairs" else KnownCovariance(1.0)
+    from lrisk.corrections import corrected_gram, corrected_rows
+    from lrisk.corrections.covariances import centred
+
+    grams = np.array([
+        corrected_gram(centred(corrected_rows(
+            noisy[:, t] if form == "pairs" else noisy[:1, t], noise, rows
+        )))[0, 0]
+        for t in range(times)
+    ])  # fmt: skip
+    assert abs(grams.mean() - clean.var()) < 5 * grams.std() / np.sqrt(times)
+
+
+def test_a_fit_is_the_centred_normal_equations():
+    _, y, noisy, _ = problem(n=12)
+    X, n = noisy[0] - noisy[0].mean(axis=0), 12
+    gram = X.T @ X / n - (1 - 1 / n) * 0.05 * np.eye(3)
+    w = np.linalg.solve(gram, X.T @ (y - y.mean()) / n)
+    model = NoiseCorrectedRegressor(KnownCovariance(0.05), alpha=0.0)
+    np.testing.assert_allclose(model.fit(noisy[0], y).coef_, w, rtol=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.1, 1e6, 0.0])
+@pytest.mark.parametrize("name", ["fit", "partial_fit"])
+def test_a_constant_column_has_no_scale(name, level):
+    """Rounding makes 0.1 spread by 1e-17; Σ over its square must not explode."""
+    X, y, noisy, _ = problem(n=3000)
+    noisy = np.c_[noisy[0], np.full(len(X), level)]
+    noise = KnownCovariance([0.49, 0.49, 0.49, 1e-4])
+    model = NoiseCorrectedRegressor(noise, standardize=True)
+    with pytest.warns(NoiseMismatchWarning, match="feature 3"):
+        getattr(model, name)(noisy, y)
+    assert model.scale_[3] == 1.0
+    without = NoiseCorrectedRegressor(KnownCovariance(0.49), standardize=True)
+    getattr(without, name)(noisy[:, :3], y)
+    np.testing.assert_allclose(model.coef_[:3], without.coef_, atol=0.05)
+
+
+@pytest.mark.parametrize("name", ["fit", "partial_fit"])
+def test_columns_of_the_second_copy_are_those_of_the_first(name):
+    pd = pytest.importorskip("pandas")
+    _, y, noisy, _ = problem(n=100)
+    first, second = (pd.DataFrame(c, columns=["a", "b", "c"]) for c in noisy)
+    model = NoiseCorrectedRegressor()
+    with pytest.raises(ValueError, match="X2 must be of the columns"):
+        getattr(model, name)(first, y, X2=second[["c", "a", "b"]])
+    assert not hasattr(model, "coef_")
+    getattr(model, name)(first, y, X2=second)
+    with pytest.raises(ValueError, match="columns"):
+        model.predict_from_noisy(first, second[["b", "a", "c"]])
+
+
+def test_a_nan_among_matrices_is_called_so():
+    X, y, _, _ = problem(n=50)
+    own = np.broadcast_to(np.eye(3), (50, 3, 3)).copy()
+    own[4, 1, 1] = np.nan
+    with pytest.raises(ValueError, match="finite"):
+        NoiseCorrectedRegressor(KnownCovariance(1.0)).fit(X, y, noise_scale=own)

@@ -164,21 +164,24 @@ def test_covariances_that_change_by_row(kind):
     assert np.abs(z_scores(gradients, 2.0 * (x @ w - 0.7) * x)).max() <= LIMIT
 
 
-@pytest.mark.parametrize("m", [1, 2])
+@pytest.mark.parametrize("m", [1, 2, 3])
 def test_noise_correlated_with_the_target(m):
+    """Copies of independent noises, each correlated with the target's."""
     rng = np.random.default_rng(4)
     d, cross = 2, np.array([0.2, -0.1])
     x, w = rng.normal(size=d), rng.normal(size=d)
-    n_y = rng.normal(size=DRAWS)
-    shared = n_y[:, None] * cross
-    copies = np.stack([x + shared + rng.normal(size=(DRAWS, d)) for _ in range(m)])
-    # The shared part is common to the copies, so only its own product enters C.
-    cov = np.eye(d) / m + np.outer(cross, cross)
-    rows = corrected_rows(
-        copies.mean(axis=0)[None], KnownCovariance(cov, target_cov=cross)
-    )
+    noises = rng.normal(size=(m, DRAWS, d))
+    n_y = (noises @ cross).sum(axis=0) + rng.normal(size=DRAWS)
+    noise = KnownCovariance(np.eye(d), target_cov=cross)
+    rows = corrected_rows(x + noises, noise)
     gradients = corrected_gradients(rows, 0.7 + n_y, w)
     assert np.abs(z_scores(gradients, 2.0 * (x @ w - 0.7) * x)).max() <= LIMIT
+    losses = corrected_losses(rows, 0.7 + n_y, w)
+    truth = (x @ w - 0.7) ** 2 + m * cross @ cross + 1.0
+    assert abs(z_scores(losses, truth)) <= LIMIT
+    blind = corrected_rows(x + noises, KnownCovariance(np.eye(d)))
+    biased = corrected_gradients(blind, 0.7 + n_y, w)
+    assert np.abs(z_scores(biased, 2.0 * (x @ w - 0.7) * x)).max() > LIMIT
 
 
 KERNELS = {
@@ -242,6 +245,23 @@ def test_one_copy_product_is_unbiased(name):
     linear = problem.quadratic(noisy, np.full(DRAWS, 0.5)).linear
     se = single.matrix(noisy, anchors).std(axis=0) / np.sqrt(DRAWS)
     assert np.abs((linear - 0.5 * k) / np.maximum(se, 1e-12)).max() <= LIMIT
+
+
+@pytest.mark.parametrize("variance", [0.01, 0.2495])
+def test_one_copy_gram_between_far_landmarks(variance):
+    """Entry by entry from its formula: far pairs must neither overflow nor vanish."""
+    rng = np.random.default_rng(12)
+    far = np.array([[0.0], [0.4], [1.7], [2.5], [12.0], [30.0]])
+    X = np.concatenate([rng.uniform(0.0, 30.0, size=(300, 1)), 0.5 * (far + far.T)[2]
+                        [:, None]])  # fmt: skip
+    gram = OneCopy(Gaussian(1.0), GaussianNoise(variance), far).gram(X)
+    gap = 0.5 - 2.0 * variance
+    a, b = far[:, None, 0], far[None, :, 0]
+    middle = X[:, 0, None, None] - 0.5 * (a + b)
+    truth = np.exp(-(middle**2) / gap).mean(axis=0) * np.exp(-0.5 * (a - b) ** 2)
+    truth *= np.sqrt(0.5 / gap)
+    np.testing.assert_allclose(gram, truth, rtol=1e-7, atol=1e-18)
+    assert gram[2, 3] > 1e-4  # a pair that counts, at both variances
 
 
 @pytest.mark.parametrize("factor", [None, 1.7])
@@ -372,7 +392,9 @@ def test_compiled_products_are_the_array_form():
         SharedFull,
         average,
         covariance_times,
+        matrix_of,
         rows_of,
+        scaled,
         times,
     )
 
@@ -398,6 +420,8 @@ def test_compiled_products_are_the_array_form():
         np.testing.assert_allclose(out, times(cov, w), rtol=1e-12)
         np.testing.assert_allclose(average(cov) @ w, out.mean(axis=0), rtol=1e-12)
         np.testing.assert_allclose(times(rows_of(cov, slice(2, 5)), w), out[2:5])
+        np.testing.assert_allclose(matrix_of(cov, 3) @ w, out[3], rtol=1e-12)
+        np.testing.assert_allclose(times(scaled(cov, 0.3), w), 0.3 * out, rtol=1e-12)
         rows = CorrectedRows(np.zeros((n, d)), cov, np.zeros(d))
         np.testing.assert_allclose(
             corrected_gradients(rows, np.zeros(n), w), -2.0 * out, rtol=1e-12

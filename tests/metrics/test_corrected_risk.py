@@ -81,10 +81,81 @@ def test_chooses_what_clean_rows_would_choose():
 
 
 def test_noise_parameters_are_searchable():
-    _, y, P, _ = problem(n=500)
-    model = NoiseCorrectedRegressor(KnownCovariance(0.36))
-    search = GridSearchCV(model, {"noise__cov": [0.1, 0.36]}, scoring="r2").fit(P, y)
-    assert search.best_estimator_.noise.cov in (0.1, 0.36)
+    """With the noise of the judge fixed, the true one is chosen from any place."""
+    _, y, P, _ = problem()
+    model = NoiseCorrectedRegressor(KnownCovariance(0.1), alpha=0.0)
+    judge = make_corrected_scorer(KnownCovariance(0.36))
+    for values in ([0.0, 0.1, 0.36, 0.8], [0.8, 0.36, 0.1, 0.0]):
+        search = GridSearchCV(model, {"noise__cov": values}, scoring=judge).fit(P, y)
+        assert search.best_params_["noise__cov"] == 0.36
+        assert search.best_estimator_.noise.cov == 0.36
+    assert model.noise.cov == 0.1
+    # Plain scores prefer the uncorrected model: the choice above is the judge's.
+    search = GridSearchCV(model, {"noise__cov": [0.36, 0.0]}, scoring="r2").fit(P, y)
+    assert search.best_params_["noise__cov"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"y": np.zeros((60, 1))}, ValueError, r"y must be .* \(60,\)"),
+        ({"y": np.zeros(59)}, ValueError, "y must be"),
+        ({"y": np.full(60, np.nan)}, ValueError, "y must be"),
+        ({"X": np.full((60, 2), np.nan)}, ValueError, "X must be"),
+        ({"X": np.zeros((60, 3))}, ValueError, "2 features"),
+        ({"X": np.zeros((60, 2, 1))}, ValueError, "X must be"),
+        ({"X2": np.zeros((59, 2))}, ValueError, "X2 must be"),
+        ({"X2": np.zeros((60, 0, 2))}, ValueError, "X2 must be"),
+        ({"X2": np.full((60, 2), np.inf)}, ValueError, "X2 must be"),
+        ({"noise_scale": -np.ones(60)}, ValueError, "noise_scale must be"),
+        ({"noise_scale": np.ones(59)}, ValueError, "noise_scale must be"),
+        ({"noise_scale": np.ones((60, 1))}, ValueError, "noise_scale must be"),
+        ({"noise": "gaussian"}, TypeError, "noise must be"),
+        ({"noise": KnownCovariance([1.0, 1.0, 1.0])}, ValueError, "2 features"),
+        ({"floor": -1.0}, ValueError, "floor"),
+    ],
+)
+def test_what_the_risk_refuses(change, error, match):
+    _, y, P, _ = problem(n=60)
+    model = NoiseCorrectedRegressor(KnownCovariance(0.36)).fit(P, y)
+    arguments = {"X": P, "y": y, **change}
+    with pytest.raises(error, match=match):
+        corrected_risk(model, **arguments)
+
+
+def test_kernel_risk_refuses_noise_of_each_row():
+    _, y, P, Q = problem(n=60)
+    model = NoiseCorrectedKernelRegressor(GaussianNoise(0.36)).fit(P, y, X2=Q)
+    with pytest.raises(ValueError, match="unless the regressor is linear"):
+        corrected_risk(model, P, y, Q, noise_scale=np.full(60, 2.0))
+
+
+def test_many_copies():
+    X, y, P, Q = problem(n=100_000)
+    third = X + 0.6 * np.random.default_rng(5).normal(size=X.shape)
+    linear = Ridge(alpha=100.0).fit(P[:500], y[:500])
+    kernel = NoiseCorrectedKernelRegressor(GaussianNoise(0.36), width=6.0, alpha=30.0)
+    kernel.set_params(random_state=0).fit(P[:1000], y[:1000], X2=Q[:1000])
+    for model in (linear, kernel):
+        clean = np.mean((model.predict(X) - y) ** 2)
+        risk = corrected_risk(model, P, y, np.stack([Q, third], axis=1))
+        assert risk == pytest.approx(clean, abs=0.02)
+
+
+def test_frames_and_passthrough_steps():
+    pd = pytest.importorskip("pandas")
+    _, y, P, Q = problem(n=300)
+    A, B = (pd.DataFrame(c, columns=["a", "b"]) for c in (P, Q))
+    linear = NoiseCorrectedRegressor(alpha=0.0).fit(A, y, X2=B)
+    kernel = NoiseCorrectedKernelRegressor(GaussianNoise(0.36), random_state=0)
+    kernel.fit(A, y, X2=B)
+    scaled = make_pipeline(StandardScaler(), "passthrough", LinearRegression())
+    for model in (linear, kernel, scaled.fit(A, y)):
+        plain = corrected_risk(model, A, y, Q)
+        assert corrected_risk(model, A, y, B) == pytest.approx(plain, rel=1e-12)
+        assert corrected_risk(model, A, y, Q[:, None]) == pytest.approx(plain)
+        with pytest.raises(ValueError, match="columns"):
+            corrected_risk(model, A, y, B[["b", "a"]])
 
 
 def test_second_copy_through_grid_search(routing):

@@ -94,3 +94,12 @@ def test_characteristic_functions_are_checked():
         CharacteristicNoise(1.0, 1.0)
     with pytest.raises(TypeError, match="numeric"):
         KnownCovariance("large")
+
+
+def test_replicates_with_their_columns_in_another_order():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    P, Q = (pd.DataFrame(rng.normal(size=(9, 2)), columns=["a", "b"]) for _ in "12")
+    with pytest.raises(ValueError, match="columns"):
+        from_replicates(P, Q[["b", "a"]])
+    assert from_replicates(P, Q) == from_replicates(P.to_numpy(), Q)

@@ -142,6 +142,25 @@ def average(cov: Covariance) -> Floats:
     raise TypeError(f"not a covariance: {cov!r}")
 
 
+def matrix_of(cov: Covariance, i: int) -> Floats:
+    """C_i of one row as a matrix, shape (d, d)."""
+    return average(rows_of(cov, slice(i, i + 1)))
+
+
+def scaled(cov: Covariance, factor: float) -> Covariance:
+    """Multiply every C_i by `factor`."""
+    match cov:
+        case SharedDiagonal(values, own):
+            return SharedDiagonal(values, factor * own)
+        case SharedFull(matrix, own):
+            return SharedFull(matrix, factor * own)
+        case RowDiagonal(values):
+            return RowDiagonal(factor * values)
+        case RowFull(matrices):
+            return RowFull(factor * matrices)
+    return Deviations(np.sqrt(factor) * cov.rows)
+
+
 def rows_of(cov: Covariance, rows: Any) -> Covariance:
     """The covariances of some rows (a slice or indices)."""
     match cov:
@@ -217,6 +236,14 @@ def corrected_rows(
     if shared.ndim == 1:
         return CorrectedRows(mean, SharedDiagonal(shared, factor), cross)
     return CorrectedRows(mean, SharedFull(shared, factor), cross)
+
+
+def centred(rows: CorrectedRows) -> CorrectedRows:
+    """Less the mean over the rows, which has a share 1/n of the noise: (1 − 1/n)C."""
+    n = len(rows.mean)
+    left = 1.0 - 1.0 / n
+    mean = rows.mean - rows.mean.mean(axis=0)
+    return CorrectedRows(mean, scaled(rows.covariance, left), left * rows.cross)
 
 
 def _spread(

@@ -20,6 +20,9 @@ from .surrogates import Surrogate, Terms
 
 #: Frequencies at which |φ| is smaller are dropped: 1/φ would amplify them too much.
 SMALLEST = 0.02
+#: Largest norm of a row's features, over R, that its own noise may lead to: one row
+#: beyond it outweighs all the others.
+GROWTH = 10.0
 
 
 class RandomFeatures:
@@ -104,12 +107,13 @@ class RandomFeatures:
         if factor is None:
             return _pair(angle, self._amplitude)
         own = np.stack([self.noise.characteristic(self.omega, c) for c in factor])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = self._decay * np.exp(1j * self._phase) / own
-        if not np.all(np.isfinite(ratio)):
-            remedy = "leave out rows of so much noise"
-            rule = "small enough for the width"
-            seen = float(factor.max())
+            growth = np.abs(ratio) ** 2 @ self._amplitude**2 / self.squared_radius
+        if not np.all(growth <= GROWTH**2):  # NaN is refused too
+            remedy = "leave out rows of so much noise, or use a larger width"
+            rule = f"small enough for the width: features may grow {GROWTH:g}-fold"
+            seen = float(factor[~(growth <= GROWTH**2)].max())
             raise ValueError(
                 refused("random features", "noise_scale", rule, seen, remedy)
             )

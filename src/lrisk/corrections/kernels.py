@@ -118,8 +118,10 @@ class RadialKernel(Kernel):
             weights = np.concatenate([weights, [law.cdf(low), law.sf(high)]])
             weights /= weights.sum()
         mixture = Mixture(weights, widths, 0.0)
-        far = 10.0 * np.sqrt(float(law.median()))
-        squared = np.append(0.0, np.geomspace(1e-4 * far, far, 2000)) ** 2
+        # From where the narrowest part lives to where the widest is gone.
+        near = 1e-3 * np.sqrt(max(float(law.ppf(TAIL)), 1e-30 * high))
+        far = 10.0 * np.sqrt(max(low, high))
+        squared = np.append(0.0, np.geomspace(near, far, 4000)) ** 2
         error = float(np.abs(mixture.value(squared) - self.value(squared)).max())
         return mixture._replace(error=error)
 
@@ -198,7 +200,7 @@ class Matern(RadialKernel):
         z = np.sqrt(2.0 * self.nu * squared) / self.length
         near = np.maximum(z, 1e-10)
         log = (1.0 - self.nu) * np.log(2.0) - special.gammaln(self.nu)
-        value = np.exp(log + self.nu * np.log(near)) * special.kv(self.nu, near)
+        value = np.exp(log + self.nu * np.log(near) + _log_bessel(self.nu, near))
         return np.where(z < 1e-10, 1.0, value)
 
 
@@ -242,6 +244,21 @@ class RationalQuadratic(RadialKernel):
 KERNELS: dict[str, type[Kernel]] = {
     kernel.name: kernel for kernel in (Gaussian, Laplacian, Matern, RationalQuadratic)
 }
+
+
+def _log_bessel(nu: float, z: Floats) -> Floats:
+    """Log K_ν(z); by Debye's expansion in 1/ν where K_ν overflows (DLMF 10.41.4)."""
+    with np.errstate(divide="ignore"):
+        log = np.log(special.kve(nu, z)) - z
+    x = z / nu
+    root = np.sqrt(1.0 + x**2)
+    p = 1.0 / root
+    eta = root + np.log(x / (1.0 + root))
+    u1 = (3.0 * p - 5.0 * p**3) / 24.0
+    u2 = (81.0 * p**2 - 462.0 * p**4 + 385.0 * p**6) / 1152.0
+    series = np.maximum(1.0 - u1 / nu + u2 / nu**2, 0.5)  # near 1 where it is used
+    large = 0.5 * np.log(0.5 * np.pi / (nu * root)) - nu * eta + np.log(series)
+    return np.where(np.isfinite(log), log, large)
 
 
 def _positive(owner: Parameters, name: str) -> None:

@@ -22,6 +22,7 @@ from .moments import corrected_gram
 from .surrogates import (
     GaussianTerms,
     Surrogate,
+    Terms,
     check_closed_form,
     check_width,
     terms_matrix,
@@ -30,6 +31,10 @@ from .surrogates import (
 
 #: Entries of one block of the Laplace product surrogate.
 BLOCK = 2_000_000
+#: Exponents beyond which e^x and e^−x cannot be told from ∞ and 0 in a product.
+LARGEST = 600.0
+#: Products of two kernels that count for nothing.
+NEGLIGIBLE = 1e-20
 
 
 class Quadratic(NamedTuple):
@@ -84,19 +89,40 @@ class OneCopy:
         Z = product.transform(X)
         terms = product.terms
         if isinstance(terms, GaussianTerms):
-            # exp(−q(x−m)) = exp(−½q(x−a)) exp(−½q(x−b)) exp(¼q(a−b)), q the form.
-            halved = GaussianTerms(np.ones(1), terms.rates / 2.0)
-            E = terms_matrix(halved, Z, A)
-            root = np.sqrt(terms_matrix(halved, A, A))
-            gram = terms.weights[0] * (E.T @ E) / (root * len(X))
-            return np.asarray(gram * self._between)
+            return self._gaussian_gram(terms, Z, A)
         m = len(A)
         middles = 0.5 * (A[:, None] + A[None]).reshape(m * m, -1)
-        total = np.zeros(m * m)
-        step = max(1, BLOCK // (m * m))
-        for start in range(0, len(Z), step):
-            total += terms_matrix(terms, Z[start : start + step], middles).sum(axis=0)
-        return np.asarray(total.reshape(m, m) / len(X) * self._between)
+        mean = _column_means(terms, Z, middles)
+        return np.asarray(mean.reshape(m, m) * self._between)
+
+    def _gaussian_gram(self, terms: GaussianTerms, Z: Floats, A: Floats) -> Floats:
+        """The product of two matrices where its exponents stay in range.
+
+        exp(−q(x−m)) = exp(−½q(x−a)) exp(−½q(x−b)) exp(¼q(a−b)) with q the form. Between
+        far landmarks the last factor overflows as the first two underflow; those pairs
+        are computed as they stand, or left at zero if k(a, ·)k(b, ·) is.
+        """
+        halved = GaussianTerms(np.ones(1), terms.rates / 2.0)
+        E = terms_matrix(halved, Z, A)
+        apart = ((A[:, None] - A[None]) ** 2 @ terms.rates[0]) / 4.0
+        near = apart <= LARGEST
+        growth = np.exp(np.where(near, apart, 0.0))
+        weight = terms.weights[0]
+        gram = np.where(near, weight * (E.T @ E) * growth / len(Z), 0.0)
+        first, second = np.nonzero(~near & (self._between > NEGLIGIBLE))
+        if len(first):
+            middles = 0.5 * (A[first] + A[second])
+            gram[first, second] = _column_means(terms, Z, middles)
+        return np.asarray(gram * self._between)
+
+
+def _column_means(terms: Terms, Z: Floats, points: Floats) -> Floats:
+    """Mean over the rows of Z of the terms at each point, block by block."""
+    total = np.zeros(len(points))
+    step = max(1, BLOCK // len(points))
+    for start in range(0, len(Z), step):
+        total += terms_matrix(terms, Z[start : start + step], points).sum(axis=0)
+    return total / len(Z)
 
 
 def penalised_minimum(problem: Quadratic, K: Floats, penalties: Floats) -> Floats:

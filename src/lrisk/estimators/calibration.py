@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Floats
 from .._validation import unchanged_on_error
 from ..corrections import corrected_gram, corrected_rows
-from ..corrections.covariances import Deviations, average
+from ..corrections.covariances import average, centred, matrix_of, scaled
 from ..noise import KnownCovariance, Noise
 from .noise_base import NoiseEstimator
 
@@ -22,7 +22,12 @@ class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimat
     with μ and Γ the mean and covariance of the clean features and C the noise
     covariance of the mean x̄ of a row's copies. Linear regression on x̂ has the
     coefficients of the corrected normal equations; other estimators gain most of what
-    there is to gain. At prediction time clean rows are passed as they are.
+    there is to gain.
+
+    The downstream estimator learns from x̂ and must be given **clean rows as they are**
+    to predict. A pipeline calibrates those too, which shrinks its predictions: use the
+    pipeline for rows as noisy as the training rows, and its last step,
+    ``pipeline[-1].predict(X)``, for clean ones.
 
     Parameters
     ----------
@@ -86,12 +91,17 @@ class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimat
             noise = self._check_noise(X2)
             copies, _ = self._check_copies(X, X2, reset=True)
             scale = self._check_noise_scale(noise_scale, noise, copies[0].shape)
-            rows = corrected_rows(np.stack(copies), noise, scale, self.correction)
+            if scale is None:
+                self._warn_of_excess(noise, copies[0], depth=3)
+            rows = corrected_rows(np.stack(copies), noise, scale)
             self.location_ = rows.mean.mean(axis=0)
-            gram = corrected_gram(rows._replace(mean=rows.mean - self.location_))
+            self.noise_covariance_ = average(rows.covariance) * len(copies)
+            share = scaled(rows.covariance, self.correction)
+            gram = corrected_gram(centred(rows._replace(covariance=share)))
+            n = len(rows.mean)
+            gram = gram * (n / max(n - 1, 1))  # without bias, as sample covariances
             values, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
             self.covariance_ = (vectors * values.clip(0.0)) @ vectors.T
-            self.noise_covariance_ = average(rows.covariance) * len(copies)
         return self
 
     def transform(self, X: Any, X2: Any = None, noise_scale: Any = None) -> Floats:
@@ -101,25 +111,15 @@ class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimat
         noise = self.noise
         if noise is None or not noise.knows_covariance:
             noise = KnownCovariance(self.noise_covariance_)
-        elif self.correction != 1.0:
-            noise = noise.rescaled(np.ones(self.n_features_in_), self.correction)
         scale = self._check_noise_scale(noise_scale, noise, copies[0].shape)
-        rows = corrected_rows(np.stack(copies), noise, scale)
-        centred = rows.mean - self.location_
-        cov: Any = rows.covariance
-        assert not isinstance(cov, Deviations)
+        rows = corrected_rows(np.stack(copies), noise, scale, self.correction)
+        distance, cov = rows.mean - self.location_, rows.covariance
         if scale is None:
             shrink = self._shrinkage(average(cov))
-            return np.asarray(self.location_ + centred @ shrink.T)
-        unit = np.eye(self.n_features_in_)
-        out = np.empty_like(centred)
-        for i, row in enumerate(centred):
-            own = scale[i] / len(copies)
-            if own.ndim == 0:
-                C = own * average(cov._replace(factor=np.ones(1)))
-            else:
-                C = own * unit if own.ndim == 1 else own
-            out[i] = self.location_ + self._shrinkage(C) @ row
+            return np.asarray(self.location_ + distance @ shrink.T)
+        out = np.empty_like(distance)
+        for i, row in enumerate(distance):
+            out[i] = self.location_ + self._shrinkage(matrix_of(cov, i)) @ row
         return out
 
     def fit_transform(

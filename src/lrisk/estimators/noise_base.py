@@ -6,17 +6,19 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._params import check_choice, check_count, check_real, refused
+from .._params import Parameters, check_choice, check_count, check_real, refused
 from .._typing import Floats
 from .._validation import check_flag, validate_data
 from .._warnings import NoiseMismatchWarning
 from ..corrections import KERNELS, Kernel
+from ..corrections.checks import check_noise_scale, further_copies
 from ..corrections.covariances import CorrectedRows, corrected_rows
 from ..noise import Noise, Replicates
 
 #: Attributes of online fits.
 ONLINE = (
     "_state",
+    "_began_with",
     "n_rounds_",
     "learning_rate_",
     "radius_",
@@ -33,6 +35,7 @@ class NoiseEstimator(BaseEstimator):
     noise: Noise | None
     correction: float
     standardize: bool
+    learning_rate: float | str
 
     def _check_noise(self, X2: Any) -> Noise:
         """The noise, or `Replicates` if only a second copy is given."""
@@ -51,6 +54,33 @@ class NoiseEstimator(BaseEstimator):
         self.noise.validate()
         return self.noise
 
+    def _check_stream(self, fixed: tuple[str, ...]) -> None:
+        """Take note of parameters that give a stream its form, or that they changed.
+
+        The steps of ``learning_rate="auto"`` run side by side: there is no way there
+        from a single one, or back.
+        """
+        now = {name: getattr(self, name) for name in fixed}
+        now["learning_rate"] = isinstance(self.learning_rate, str) and (
+            self.learning_rate == "auto"
+        )
+        if not hasattr(self, "_state"):
+            kept = {k: v for k, v in now.items() if isinstance(v, Parameters)}
+            # Noises and kernels can be changed in place: remember them as they were.
+            kept = {k: type(v)(**v.get_params()) for k, v in kept.items()}
+            self._began_with = {**now, **kept}
+            return
+        for name, value in now.items():
+            before = self._began_with[name]
+            if value is before or value == before:
+                continue
+            if name == "learning_rate":
+                value = self.learning_rate
+                before = "'auto'" if before else "a single step"
+            rule = f"what the stream began with ({before})"
+            remedy = "use a fresh estimator, or fit"
+            raise ValueError(refused(self, name, rule, value, remedy))
+
     def _check_shared_parameters(self) -> None:
         remedy = "1 corrects in full, 0 not at all"
         check_real(self, "correction", self.correction, low=0, high=1, remedy=remedy)
@@ -63,20 +93,12 @@ class NoiseEstimator(BaseEstimator):
         options = {"dtype": np.float64, "reset": reset, **options}
         if y is None:
             options.pop("y_numeric", None)  # scikit-learn then asks for y itself
+        names = X
         checked = validate_data(self, X, y, **options)
         X, y = checked if isinstance(checked, tuple) else (checked, None)
         copies = [X]
         if X2 is not None:
-            others = np.asarray(X2, dtype=np.float64)
-            shapes = f"of the shape of X, {X.shape}, or (n, copies, d) for more copies"
-            others = others[:, None] if others.ndim == 2 else others
-            if others.ndim != 3 or (others.shape[0], others.shape[2]) != X.shape:
-                remedy = "pass another observation of the same rows"
-                got = np.shape(X2)
-                raise ValueError(refused(self, "X2", shapes, got, remedy))
-            if not np.all(np.isfinite(others)):
-                remedy = "remove NaN and infinity"
-                raise ValueError(refused(self, "X2", "finite", "NaN or inf", remedy))
+            others = further_copies(self, names, X, X2)
             copies += [others[:, a] for a in range(others.shape[1])]
             self._warn_of_mismatch(copies)
         return copies, y
@@ -104,8 +126,11 @@ class NoiseEstimator(BaseEstimator):
                     stacklevel=5,
                 )
 
-    def _warn_of_excess(self, noise: Noise, X: Any) -> None:
-        """Say so if the noise is stated larger than all there is to see."""
+    def _warn_of_excess(self, noise: Noise, X: Any, depth: int = 4) -> None:
+        """Say so if the noise is stated larger than all there is to see.
+
+        `depth` is the number of frames up to the user's.
+        """
         if not noise.knows_covariance or len(X) < 20:
             return
         cov = noise.covariance(X.shape[1])
@@ -119,39 +144,13 @@ class NoiseEstimator(BaseEstimator):
                 f"{X.var(axis=0)[feature]:.4g}. Over-stated noise hurts more than "
                 "under-stated: check its units, or lower correction.",
                 NoiseMismatchWarning,
-                stacklevel=4,
+                stacklevel=depth,
             )
 
     def _check_noise_scale(
         self, noise_scale: Any, noise: Noise, shape: tuple[int, int]
     ) -> Floats | None:
-        """Factors (n,), variances (n, d) or covariances (n, d, d) of each row."""
-        if noise_scale is None:
-            return None
-        n, d = shape
-        if not noise.knows_covariance:
-            rule, remedy = "left out where the noise is unknown", "give a noise"
-            raise ValueError(refused(self, "noise_scale", rule, "an array", remedy))
-        array = np.asarray(noise_scale, dtype=np.float64)
-        if array.shape not in ((n,), (n, d), (n, d, d)):
-            rule = f"of shape {(n,)}, {(n, d)} or {(n, d, d)}"
-            remedy = "give each row a factor, its variances or its covariance"
-            raise ValueError(refused(self, "noise_scale", rule, array.shape, remedy))
-        lowest = float(array.min(initial=0.0))
-        if array.ndim == 3:
-            if not np.allclose(array, array.transpose(0, 2, 1)):
-                remedy = "symmetrise each matrix"
-                seen = "an asymmetric covariance"
-                raise ValueError(
-                    refused(self, "noise_scale", "symmetric", seen, remedy)
-                )
-            size = float(np.abs(array).max(initial=0.0))
-            lowest = float(np.linalg.eigvalsh(array).min(initial=0.0))
-            lowest = 0.0 if lowest > -1e-8 * size else lowest
-        if not np.all(np.isfinite(array)) or lowest < 0:
-            rule, remedy = "finite and not negative (semi-definite)", "check it"
-            raise ValueError(refused(self, "noise_scale", rule, lowest, remedy))
-        return array
+        return check_noise_scale(self, noise_scale, noise, shape)
 
     def _forget(self, *names: str) -> None:
         """Drop what an earlier fit of another kind left behind."""
@@ -170,7 +169,10 @@ class NoiseEstimator(BaseEstimator):
                 raise ValueError(refused(self, "X", rule, "one sample", remedy))
             self.location_ = np.asarray(X.mean(axis=0))
             spread = np.asarray(X.std(axis=0))
-            self.scale_ = np.where(spread > 0, spread, 1.0)
+            # As StandardScaler: what rounding alone can make is no spread.
+            rounding = len(X) * np.finfo(np.float64).eps
+            least = rounding * spread**2 + (rounding * self.location_) ** 2
+            self.scale_ = np.where(spread**2 > least, spread, 1.0)
 
     def _standard(self, X: Any) -> Floats:
         if not self.standardize:

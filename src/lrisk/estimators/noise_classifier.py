@@ -14,6 +14,7 @@ from .._params import check_count, check_real, refused
 from .._typing import AnyArray, Floats
 from .._validation import check_flag, unchanged_on_error, validate_data
 from ..corrections import ConditionalScore
+from ..corrections.checks import refuse_target_covariance
 from ..corrections.covariances import Deviations, SharedFull, average
 from ..noise import Exact, KnownCovariance, Noise, Replicates
 from .noise_base import NoiseEstimator
@@ -118,7 +119,10 @@ class NoiseCorrectedClassifier(ClassifierMixin, NoiseEstimator):
             noise = self._check_noise(X2)
             copies, y = self._check_copies(X, X2, y, reset=True)
             codes = self._encode(y)
+            refuse_target_covariance(self, noise, copies[0].shape[1])
             scale = self._check_noise_scale(noise_scale, noise, copies[0].shape)
+            if scale is None:
+                self._warn_of_excess(noise, copies[0], depth=3)
             self._set_standard(copies[0])
             _, rows = self._corrected(copies, noise, scale)
             cov = rows.covariance

@@ -1,6 +1,5 @@
 """Kernel regression from features observed with noise, online and batch."""
 
-import copy
 from typing import Any, Self
 
 import numpy as np
@@ -11,32 +10,34 @@ from sklearn.utils.validation import check_is_fitted
 from .._params import refused
 from .._typing import Floats
 from .._validation import unchanged_on_error, validate_data
-from ..corrections import (
-    Gaussian,
-    Kernel,
-    RandomFeatures,
-    Surrogate,
-    corrected_rows,
-)
-from ..corrections.bounds import surrogate_ball
+from ..corrections import Gaussian, Kernel, RandomFeatures, Surrogate
+from ..corrections.checks import refuse_target_covariance
 from ..corrections.landmarks import penalised_minimum
 from ..corrections.surrogates import check_closed_form, natural_width, terms_matrix
-from ..noise import Exact, Noise, Replicates
-from ..solvers.online import OnlineLinear, squared_norms
-from ..solvers.online_kernel import OnlineKernel
-from .noise_base import ONLINE, NoiseEstimator, check_kernel_parameters
+from ..noise import Exact, Noise
+from .noise_base import ONLINE, check_kernel_parameters
 from .noise_batch import (
     Problem,
     automatic_penalty,
     feature_problem,
     landmark_problem,
 )
+from .noise_rounds import BLOCK, KernelRounds
 
-#: Rows turned into features at a time.
-BLOCK = 1024
+#: What a stream begins with and cannot change.
+FIXED = (
+    "noise",
+    "kernel",
+    "width",
+    "correction",
+    "standardize",
+    "budget",
+    "n_components",
+    "fit_intercept",
+)
 
 
-class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
+class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
     r"""Kernel regression of the clean features, learned from noisy ones.
 
     The rows are observed as x̃ = x + n with a noise of known distribution. A surrogate
@@ -94,7 +95,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     horizon : int or None, default=None
         Number of online rounds, if known, for ``learning_rate="theory"``.
     target_bound : float or None, default=None
-        B_y of theorem 2; by default the running root mean square.
+        B_y of theorem 2, of the targets less the intercept; by default the running root
+        mean square.
     random_state : int, RandomState instance or None, default=None
         For random features and landmarks.
 
@@ -116,7 +118,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     alpha_ : float
         Batch penalty used.
     n_rounds_, learning_rate_, radius_, progressive_loss_, theory_bound_ :
-        As in `NoiseCorrectedRegressor`, with theorem 2; `radius_` is W.
+        As in `NoiseCorrectedRegressor`, with theorem 2; `radius_` is W. The bound is
+        proven for Gaussian noise only, and for rows of no more noise than stated;
+        infinite otherwise.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -220,10 +224,12 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         """Learn from each row's two copies in turn; parameters as in `fit`.
 
         After `fit` it begins anew. With ``width="auto"`` or `standardize` the width and
-        the scale are taken from the first call's rows.
+        the scale are taken from the first call's rows. The noise, the kernel and the
+        form cannot change during a stream.
         """
         with unchanged_on_error(self):
             first = not hasattr(self, "_state")
+            self._check_stream(FIXED)
             copies, y, noise, factor = self._prepared(X, y, X2, noise_scale, first)
             if len(copies) == 1:
                 if not isinstance(noise, Exact):
@@ -233,18 +239,16 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
                 copies = [copies[0], copies[0]]
             if first:
                 self._set_standard(copies[0])
-            if len(copies) > 2:  # the first against the mean of the others
-                copies = [copies[0], np.mean(copies[1:], axis=0)]
-            pair = [self._standard(c) for c in copies]
+            copies = [self._standard(c) for c in copies]
             if first:
-                self._set_world(np.stack(pair), noise, one_copy=False)
+                self._set_world(np.stack(copies), noise, one_copy=False)
                 centred = self.fit_intercept and len(y) >= 10
                 self.intercept_ = float(y.mean()) if centred else 0.0
             y = y - self.intercept_
             if self.n_components is None:
-                self._kernel_rounds(pair, y)
+                self._kernel_rounds(copies, y)
             else:
-                self._feature_rounds(pair, y, factor)
+                self._feature_rounds(copies, y, factor)
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -272,8 +276,11 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         if not noise.knows_characteristic:
             check_closed_form(noise)  # raises, saying what is needed
         copies, y = self._check_copies(X, X2, y, reset=reset, y_numeric=True)
+        refuse_target_covariance(self, noise, copies[0].shape[1])
         factor = self._check_noise_scale(noise_scale, noise, copies[0].shape)
-        if factor is not None and (factor.ndim > 1 or self.n_components is None):
+        if factor is None:
+            self._warn_of_excess(noise, copies[0])
+        elif factor.ndim > 1 or self.n_components is None:
             rule = "one factor per row, with n_components"
             remedy = "use random features for noise that changes"
             raise ValueError(refused(self, "noise_scale", rule, factor.shape, remedy))
@@ -293,6 +300,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             )
             kernel = Gaussian(self.width_)
         self._world_kernel = kernel
+        self._louder = False  # no row so far had more noise than stated
         self._features: RandomFeatures | None = None
         if self.n_components is None:
             self._surrogate = Surrogate(kernel, self._world_noise, d)
@@ -307,65 +315,6 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             squared = self._features.squared_radius
             self.kernel_error_ = self._features.error
         self.surrogate_radius_ = float(np.sqrt(squared))
-
-    def _solver(self) -> OnlineKernel:
-        return OnlineKernel(
-            self.learning_rate,  # type: ignore[arg-type]
-            self._ball(),
-            average=self.average,
-            horizon=self.horizon,
-            target_bound=self.target_bound,
-            budget=self.budget,
-            tolerance=self.tolerance,
-        )
-
-    def _ball(self) -> float | str:
-        """W = R·B_w/√(1 − cos β) once R is known."""
-        if isinstance(self.radius, str) or not hasattr(self, "surrogate_radius_"):
-            return self.radius
-        cosine = float(np.cos(self.angle))
-        return surrogate_ball(float(self.radius), self.surrogate_radius_**2, cosine)
-
-    # -- rounds ------------------------------------------------------------------------
-
-    def _kernel_rounds(self, pair: list[Floats], y: Floats) -> None:
-        solver, surrogate = self._solver(), self._surrogate
-        state = getattr(self, "_state", None)
-        state = solver.init(self.n_features_in_) if state is None else state
-        P, Q = (surrogate.transform(c) for c in pair)
-        self._state: Any = solver.step(state, surrogate, P, Q, y)
-        self._support, self.dual_coef_ = solver.finish(self._state)
-        self.support_ = self._support @ np.linalg.inv(surrogate.rotation)
-        self._store_rounds(solver.report(self._state, surrogate))
-
-    def _feature_rounds(
-        self, pair: list[Floats], y: Floats, factor: Floats | None
-    ) -> None:
-        features = self._features
-        assert features is not None
-        options = self._solver().get_params()
-        solver = OnlineLinear(
-            **{k: v for k, v in options.items() if k not in ("budget", "tolerance")}
-        ).set_params(feature_bound=self.surrogate_radius_)
-        if hasattr(self, "_state"):
-            state = copy.deepcopy(self._state)
-        else:
-            state = solver.init(features.n_components)
-        for start in range(0, len(y), BLOCK):
-            part = slice(start, start + BLOCK)
-            own = None if factor is None else factor[part]
-            psi = np.stack([features.noisy(c[part], own) for c in pair])
-            rows = corrected_rows(psi, Replicates())
-            solver.step(state, rows, y[part], squared_norms(psi, rows))
-        self._state = state
-        self.dual_coef_ = solver.finish(state)
-        self._store_rounds(solver.report(state, pairs=True))
-
-    def _store_rounds(self, report: dict[str, float]) -> None:
-        self.n_rounds_ = self._state.rounds
-        self.learning_rate_, self.radius_ = report["step"], report["radius"]
-        self.progressive_loss_ = report["loss"]
-        self.theory_bound_ = report["bound"]
 
     # -- batch -------------------------------------------------------------------------
 

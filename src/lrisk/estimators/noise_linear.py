@@ -11,7 +11,7 @@ from .._params import check_choice, check_real
 from .._typing import Floats
 from .._validation import check_flag, unchanged_on_error, validate_data
 from ..corrections import corrected_least_squares
-from ..corrections.covariances import CorrectedRows, with_constant
+from ..corrections.covariances import CorrectedRows, centred, with_constant
 from ..noise import Noise
 from ..solvers.online import LinearState, OnlineLinear, squared_norms
 from .noise_base import BLOCK, ONLINE, NoiseEstimator
@@ -58,7 +58,8 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
     horizon : int or None, default=None
         Number of online rounds, if known, for ``learning_rate="theory"``.
     feature_bound, target_bound : float or None, default=None
-        B_x̃ and B_ỹ of theorem 1; by default running root mean squares.
+        B_x̃ and B_ỹ of theorem 1; by default running root mean squares. B_x̃ is of the
+        features alone, in standard units with `standardize`; the intercept is added.
 
     Attributes
     ----------
@@ -74,7 +75,8 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         Corrected loss of rows before they were learned from (later rounds count more):
         an unbiased estimate of the error on clean rows, comparable between models.
     theory_bound_ : float
-        Bound on the expected regret so far (theorem 1); infinite under ``"auto"``.
+        Bound on the expected regret so far (theorem 1); infinite if `learning_rate` or
+        `radius` is ``"auto"``.
     location_, scale_ : arrays of shape (n_features,)
         Of the features, if `standardize`.
     n_features_in_ : int
@@ -152,7 +154,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
             _, rows = self._corrected(copies, noise, scale)
             center = rows.mean.mean(axis=0) * self.fit_intercept
             offset = float(y.mean()) * self.fit_intercept
-            rows = rows._replace(mean=rows.mean - center)
+            rows = centred(rows) if self.fit_intercept else rows
             ridge = None if isinstance(self.alpha, str) else self.alpha / len(y)
             solved = corrected_least_squares(rows, y - offset, ridge)
             self.alpha_ = solved.ridge * len(y)
@@ -165,10 +167,12 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         """Learn from each row in turn; parameters as in `fit`.
 
         After `fit` it begins anew. Rows are read in blocks, so that memory-mapped
-        arrays of any length may be passed.
+        arrays of any length may be passed. The noise may change from call to call;
+        `fit_intercept`, `standardize` and the kind of `learning_rate` cannot.
         """
         with unchanged_on_error(self):
             first = not hasattr(self, "_state")
+            self._check_stream(("fit_intercept", "standardize"))
             copies, y, noise, scale = self._prepared(X, y, X2, noise_scale, reset=first)
             solver = self._online()
             if first:
@@ -224,12 +228,17 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         return copies, np.asarray(y, dtype=np.float64), noise, scale
 
     def _online(self) -> OnlineLinear:
+        bound = self.feature_bound
+        if bound is not None and self.fit_intercept:
+            check_real(self, "feature_bound", bound, low=0, low_open=True,
+                       remedy="leave it out if it is unknown")  # fmt: skip
+            bound = float(np.hypot(bound, 1.0))  # the rounds see (x̃, 1)
         return OnlineLinear(
             self.learning_rate,  # type: ignore[arg-type]
             self.radius,
             average=self.average,
             horizon=self.horizon,
-            feature_bound=self.feature_bound,
+            feature_bound=bound,
             target_bound=self.target_bound,
         )
 

@@ -88,6 +88,18 @@ def checked_covariance(owner: object, name: str, cov: ArrayLike) -> Floats:
     return array
 
 
+def check_same_columns(owner: object, name: str, X: object, X2: object) -> None:
+    """Refuse a second table whose columns are named unlike the first one's."""
+    first, second = (getattr(table, "columns", None) for table in (X, X2))
+    if first is None or second is None or list(first) == list(second):
+        return
+    pairs = zip([*first, "nothing"], [*second, "nothing"])
+    seen = next((b for a, b in pairs if a != b), len(second))
+    remedy = "select the columns of the first table, in its order"
+    rule = f"of the columns {list(first)}, in that order"
+    raise ValueError(refused(owner, name, rule, seen, remedy))
+
+
 def expanded(owner: object, name: str, array: Floats, n_features: int) -> Floats:
     """A checked scalar, (d,) or (d, d) array as (d,) or (d, d) for `n_features`."""
     if array.ndim == 0:

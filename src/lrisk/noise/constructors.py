@@ -6,6 +6,7 @@ from scipy.special import log_ndtr
 
 from .._params import check_choice, check_real, refused
 from .._typing import Floats
+from .base import check_same_columns
 from .models import GaussianNoise, KnownCovariance, LaplaceNoise
 
 
@@ -36,6 +37,7 @@ def from_replicates(
     >>> float(from_replicates(X1, X2).cov[0, 0].round(2))
     0.25
     """
+    check_same_columns("from_replicates", "X2", X1, X2)
     first, second = _table("X1", X1), _table("X2", X2)
     if first.shape != second.shape or len(first) < 2:
         rule = f"of the shape of X1, {first.shape}, with at least 2 rows"

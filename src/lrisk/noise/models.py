@@ -75,7 +75,10 @@ class KnownCovariance(Noise):
     cov : float, array of shape (d,) or (d, d), default=1.0
         Σ: one variance for all features, one for each, or the matrix.
     target_cov : float, array of shape (d,) or None
-        Cov(n, noise of the target), where the two are correlated.
+        Cov(n, noise of the target), where the two are correlated (linear regression
+        only). Further copies in `X2` must still be independent of each other: copies
+        that share a part of the target's noise have a mean of more noise than Σ/m, so
+        pass that mean as X, with its own covariance.
 
     Examples
     --------
@@ -130,7 +133,10 @@ class GaussianNoise(KnownCovariance):
     cov : float, array of shape (d,) or (d, d), default=1.0
         Σ: one variance for all features, one for each, or the matrix.
     target_cov : float, array of shape (d,) or None
-        Cov(n, noise of the target), where the two are correlated.
+        Cov(n, noise of the target), where the two are correlated (linear regression
+        only). Further copies in `X2` must still be independent of each other: copies
+        that share a part of the target's noise have a mean of more noise than Σ/m, so
+        pass that mean as X, with its own covariance.
 
     Examples
     --------

@@ -81,6 +81,18 @@ class OnlineSolver(Parameters):
                 remedy = "leave it out if it is unknown"
                 check_real(self, name, value, low=0, low_open=True, remedy=remedy)
 
+    def _check_state(self, candidates: int, fits: bool) -> None:
+        """Refuse a state of other sizes: the compiled rounds do not check them."""
+        steps = len(self._steps()[0])
+        if candidates != steps:
+            rule = f"of the kind the state began with, {candidates} step sizes"
+            remedy = "begin anew with init to change to or from 'auto'"
+            value = self.learning_rate
+            raise ValueError(refused(self, "learning_rate", rule, value, remedy))
+        if not fits:
+            rule, remedy = "one that began with these options", "begin anew with init"
+            raise ValueError(refused(self, "state", rule, "another", remedy))
+
     # -- numbers for the loops ---------------------------------------------------------
 
     def _steps(self) -> tuple[Floats, int]:
@@ -108,6 +120,8 @@ class OnlineSolver(Parameters):
     def _regret(self, ball: float, root: float, rounds: float, step: float) -> float:
         """Bound on the expected regret; infinite where none is proven."""
         if self.learning_rate == "auto" or rounds == 0:
+            return np.inf
+        if isinstance(self.radius, str):  # a ball that follows the rows proves nothing
             return np.inf
         if self.learning_rate == "theory" and self.horizon is None:
             return theory.regret_bound(ball, root**2, int(rounds), fixed=False)
@@ -188,6 +202,7 @@ class OnlineLinear(OnlineSolver):
         path : array of shape (n, d) or None
             Receives the first candidate's iterate before each round.
         """
+        self._check_state(len(state.W), state.W.shape[1] == rows.mean.shape[1])
         steps, mode = self._steps()
         nowhere = np.empty((0, rows.mean.shape[1]))
         trace, largest = _sizes(rows)
@@ -213,6 +228,9 @@ class OnlineLinear(OnlineSolver):
         if not np.all(np.isfinite(weights)):
             rule = "small enough for the rounds to stay finite"
             remedy = "use learning_rate='auto', or standardize=True"
+            if self.learning_rate == "auto":
+                rule = "able to follow the rows, some of which are far too large"
+                remedy = "remove outlying rows, or use standardize=True"
             raise ValueError(
                 refused(self, "learning_rate", rule, self.learning_rate, remedy)
             )

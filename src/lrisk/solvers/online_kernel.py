@@ -121,7 +121,19 @@ class OnlineKernel(OnlineSolver):
     def step(
         self, state: KernelState, surrogate: Surrogate, P: Floats, Q: Floats, y: Floats
     ) -> KernelState:
-        """One round for each row, from its two copies in `surrogate`'s coordinates."""
+        """One round for each row, from its copies in `surrogate`'s coordinates.
+
+        Parameters
+        ----------
+        P : array of shape (n, d)
+            The copies that may become support vectors.
+        Q : array of shape (n, d) or (n, m, d)
+            One other copy or m of them, whose surrogate features are averaged.
+        y : array of shape (n,)
+        """
+        room = None if len(state.inverse) == 0 else len(state.inverse)
+        self._check_state(len(state.coefficients), room == self.budget)
+        Q = Q[:, None] if Q.ndim == 2 else Q
         steps, mode = self._steps()
         options = (
             surrogate.terms, surrogate.squared_radius, steps, mode, self._ball(),

@@ -40,6 +40,18 @@ def start_round(yi, R2, power, sums):  # type: ignore[no-untyped-def]
 
 
 @jit
+def mean_value(terms, Z, s, copies):  # type: ignore[no-untyped-def]
+    """Mean of k̂ between row s of Z and copies of shape (m, d).
+
+    It is k̂ that is averaged, never the copies: their mean has another noise.
+    """
+    total = 0.0
+    for a in range(copies.shape[0]):
+        total += surrogate_value(terms, Z, s, copies[a])
+    return total / copies.shape[0]
+
+
+@jit
 def exact_rounds(  # type: ignore[no-untyped-def]
     P, Q, y, terms, R2, steps, mode, radius, horizon, bounds, power, judged,
     Z, c, seen, scale, norm, mass, sums, losses, scales,
@@ -48,8 +60,10 @@ def exact_rounds(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    P, Q : arrays of shape (n, d)
-        The two copies of each row.
+    P : array of shape (n, d)
+        The first copy of each row.
+    Q : array of shape (n, m, d)
+        The other copies.
     terms : Terms
         The surrogate kernel, of value R2 at zero.
     Z : array of shape (≥ rounds + n, d)
@@ -74,7 +88,7 @@ def exact_rounds(  # type: ignore[no-untyped-def]
         gb[:] = 0.0
         for s in range(t):
             ka = surrogate_value(terms, Z, s, P[i])
-            kb = surrogate_value(terms, Z, s, Q[i])
+            kb = mean_value(terms, Z, s, Q[i])
             for k in range(many):
                 fa[k] += c[k, s] * ka
                 fb[k] += c[k, s] * kb
@@ -159,8 +173,8 @@ def budgeted_rounds(  # type: ignore[no-untyped-def]
 
     A copy whose surrogate feature is farther than `tolerance`·R² (squared) from the
     span of the support enters it while there is room; everything else is projected
-    onto the span (approximate linear dependence). Both copies of a row are used in
-    both roles, which halves the variance.
+    onto the span (approximate linear dependence). Both sides of a row, its first copy
+    and the others, are used in both roles, which halves the variance.
     """
     n, many, room = P.shape[0], steps.shape[0], Z.shape[0]
     ka, kb = np.empty(room), np.empty(room)
@@ -169,7 +183,7 @@ def budgeted_rounds(  # type: ignore[no-untyped-def]
         weight = start_round(y[i], R2, power, sums)
         for s in range(size):
             ka[s] = surrogate_value(terms, Z, s, P[i])
-            kb[s] = surrogate_value(terms, Z, s, Q[i])
+            kb[s] = mean_value(terms, Z, s, Q[i])
         within = _solve(inverse, size, ka, qa)
         if size < room and R2 - within > tolerance * R2:
             _admit(inverse, size, qa, R2 - within)
@@ -181,7 +195,7 @@ def budgeted_rounds(  # type: ignore[no-untyped-def]
             Z[size] = P[i]
             ka[size] = R2
             qa[size] = 1.0
-            kb[size] = surrogate_value(terms, Z, size, Q[i])
+            kb[size] = mean_value(terms, Z, size, Q[i])
             size += 1
             within = R2
         other = _solve(inverse, size, kb, qb)
