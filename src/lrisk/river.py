@@ -4,6 +4,7 @@ Needs the package `river`; nothing else in lrisk imports this module. Rows are
 dictionaries, as everywhere in river; features may appear and vanish.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -216,13 +217,12 @@ def _check_row(
     owner: object, x: Row, y: float, x2: Row | None, noise_scale: float | None
 ) -> None:
     """Refuse, before anything is learned, what would spoil all later rounds."""
-    values = {**x, **{("x2", name): value for name, value in (x2 or {}).items()}}
-    for name, value in {**values, "y": y}.items():
-        if not np.isfinite(value):
-            rule, remedy = "finite", "drop the row, or impute before this step"
-            raise ValueError(
-                refused(owner, f"the value of {name!r}", rule, value, remedy)
-            )
+    for row in (x, x2 or {}, {"y": y}):
+        for name, value in row.items():
+            if not math.isfinite(value):
+                rule, remedy = "finite", "drop the row, or impute before this step"
+                what = f"the value of {name!r}"
+                raise ValueError(refused(owner, what, rule, value, remedy))
     if x2 is not None and set(x) != set(x2):
         rule = "of the features of x: a zero in one copy alone is no observation"
         seen = sorted(set(x) ^ set(x2), key=str)[0]
@@ -240,8 +240,10 @@ def _of_row(noise: Noise, present: list[bool], factor: float | None) -> Noise:
     if not noise.knows_covariance:
         return noise
     d = len(present)
-    sizes = [len(v) for v in noise.get_params().values() if np.ndim(v) > 0]
-    stated = max(d, *sizes) if sizes else d
+    sizes = [np.size(value, 0) for value in vars(noise).values() if np.ndim(value)]
+    stated = max([d, *sizes])
+    if factor is None and stated == d and all(present):
+        return noise
     cov = noise.covariance(stated)
     cov = cov[:d] if cov.ndim == 1 else cov[:d, :d]
     mask = np.array(present, dtype=np.float64)

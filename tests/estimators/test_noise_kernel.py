@@ -348,22 +348,44 @@ def test_further_copies_enter_by_their_surrogate_values():
     np.testing.assert_allclose(model.dual_coef_, alpha, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"n_components": 300}, {"budget": 80}, {}],
-    ids=["features", "budget", "exact"],
-)
-def test_more_copies_do_not_hurt(options):
+def test_further_copies_on_a_budget_and_in_features():
+    """The same, with both roles swapped, on a span and on random features."""
     rng = np.random.default_rng(14)
-    X, _, y, _ = waves(4000, seed=14)
-    P, *others = (X + 0.6 * rng.normal(size=X.shape) for _ in range(5))
-    errors = []
-    for X2 in (others[0], np.stack(others, axis=1)):
-        model = NoiseCorrectedKernelRegressor(
-            GaussianNoise(0.36), width=2.0, random_state=0, **options
-        )
-        errors.append(relative_error(model.partial_fit(P, y, X2=X2)))
-    assert errors[1] < errors[0]
+    T, s2, var, eta = 15, 2.0, 0.25, 0.1
+    X, _, y, _ = waves(T, seed=14)
+    P, *others = (X + 0.5 * rng.normal(size=X.shape) for _ in range(4))
+    options = {
+        "width": s2, "learning_rate": eta, "radius": 1e6, "average": False,
+        "fit_intercept": False, "random_state": 0,
+    }  # fmt: skip
+    X2, gap = np.stack(others, axis=1), s2 - 2 * var
+
+    def khat(a, b):
+        return s2 / gap * np.exp(-((a[:, None] - b[None]) ** 2).sum(-1) / gap)
+
+    KP, KQ = khat(P, P), np.mean([khat(P, Q) for Q in others], axis=0)
+    W = np.zeros(T)
+    for t in range(T):  # every first copy enters, the others are projected
+        fa, fb = W @ KP[:, t], W @ KQ[:, t]
+        projected = np.linalg.solve(KP[: t + 1, : t + 1], KQ[: t + 1, t])
+        W[t] -= eta * (fb - y[t])
+        W[: t + 1] -= eta * (fa - y[t]) * projected
+    model = NoiseCorrectedKernelRegressor(
+        GaussianNoise(var), budget=T, tolerance=1e-12, **options
+    ).partial_fit(P, y, X2=X2)
+    np.testing.assert_allclose(model.dual_coef_, W, rtol=1e-4, atol=1e-6)
+
+    model = NoiseCorrectedKernelRegressor(
+        GaussianNoise(var), n_components=30, **options
+    ).partial_fit(P, y, X2=X2)
+    psi = np.stack([model._features.noisy(c) for c in (P, *others)])
+    w = np.zeros(30)
+    for t in range(T):
+        own = psi[:, t]
+        total = own.sum(axis=0)
+        pairs = total * (total @ w) - own.T @ (own @ w)  # over all a ≠ b
+        w -= 2 * eta * (pairs / 12 - y[t] * total / 4)
+    np.testing.assert_allclose(model.dual_coef_, w, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
