@@ -242,8 +242,9 @@ class RiskClassifier(ClassTargets):
     one: no use of the features lowers the largest losses. Such a fit warns with
     `lrisk.CollapsedFitWarning`. Trimming many rows of a model with an intercept invites
     the opposite: all of one class is left out. ``fit_intercept=False`` or
-    ``solver=Concentration(class_balanced=True)`` prevents it. Probabilities of tail-risk fits are not calibrated:
-    they answer to the worst rows, not to frequencies.
+    ``solver=Concentration(class_balanced=True)`` prevents it. Probabilities of
+    tail-risk fits are not calibrated: they answer to the worst rows, not to
+    frequencies.
 
     Examples
     --------
