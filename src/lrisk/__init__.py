@@ -9,6 +9,7 @@ from .estimators import (
     NoiseCorrectedRegressor,
     RegressionCalibration,
     RiskClassifier,
+    RiskKMeans,
     RiskRegressor,
     certify,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "NoiseMismatchWarning",
     "RegressionCalibration",
     "RiskClassifier",
+    "RiskKMeans",
     "RiskRegressor",
     "__version__",
     "certify",

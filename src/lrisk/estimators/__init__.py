@@ -2,6 +2,7 @@
 
 from .calibration import RegressionCalibration
 from .certification import certify
+from .cluster import RiskKMeans
 from .linear import RiskClassifier, RiskRegressor
 from .noise_classifier import NoiseCorrectedClassifier
 from .noise_kernel import NoiseCorrectedKernelRegressor
@@ -13,6 +14,7 @@ __all__ = [
     "NoiseCorrectedRegressor",
     "RegressionCalibration",
     "RiskClassifier",
+    "RiskKMeans",
     "RiskRegressor",
     "certify",
 ]

@@ -1,5 +1,6 @@
 """Spaces: what the model f is."""
 
+from .centers import CenterSpace
 from .linear import LinearSpace
 
-__all__ = ["LinearSpace"]
+__all__ = ["CenterSpace", "LinearSpace"]
