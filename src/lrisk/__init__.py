@@ -1,6 +1,6 @@
 """Learning when the plain average of the losses is the wrong thing to minimise."""
 
-from . import datasets, losses, metrics, noise, solvers, spectra
+from . import analysis, datasets, displays, losses, metrics, noise, solvers, spectra
 from ._version import __version__
 from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
 from .estimators import (
@@ -27,8 +27,10 @@ __all__ = [
     "RiskKMeans",
     "RiskRegressor",
     "__version__",
+    "analysis",
     "certify",
     "datasets",
+    "displays",
     "losses",
     "metrics",
     "noise",

