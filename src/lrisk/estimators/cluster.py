@@ -184,9 +184,7 @@ class RiskKMeans(
             tell = _monitor(callbacks, self.verbose)
             with blas_threads_for(space.n_rows * space.n_features):
                 starts = (self._start(objective, rng) for _ in range(self._n_starts()))
-                solution = lowest(
-                    self, objective, solver, starts, rng=rng, monitor=tell
-                )
+                solution = lowest(objective, solver, starts, rng=rng, monitor=tell)
                 if solution.status is Status.DIVERGED:
                     raise self._diverged()
                 self._store(space, ranking, solution.theta)

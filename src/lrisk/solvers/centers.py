@@ -212,14 +212,18 @@ class CenterSGD(Solver):
         stream, stepper = Stream.begin(theta), self.stepper()
         now = assign(objective, theta)
         for epoch in range(1, self.max_epochs + 1):
-            for rows in _batches(objective.ranking, self.batch_size, rng):
-                batch = space.at(space.X[rows])
-                stream.step(stepper, clustering(batch, Ranking(spectrum, len(rows))))
-            if not np.all(np.isfinite(stream.theta)):
+            with np.errstate(over="ignore", invalid="ignore"):
+                for rows in _batches(objective.ranking, self.batch_size, rng):
+                    batch = clustering(
+                        space.at(space.X[rows]), Ranking(spectrum, len(rows))
+                    )
+                    stream.step(stepper, batch)
+                if np.all(np.isfinite(stream.theta)) and epoch < self.max_epochs:
+                    _revive(stream, objective)
+                new = assign(objective, stream.finish(stepper))
+            if not np.isfinite(new.value):
                 return _solution(now, epoch, Status.DIVERGED, history)
-            if epoch < self.max_epochs:
-                _revive(stream, objective)
-            now = assign(objective, stream.finish(stepper))
+            now = new
             _note(history, monitor, epoch, now.value, began)
         return _solution(now, self.max_epochs, Status.EPOCHS_DONE, history)
 

@@ -85,7 +85,10 @@ def first_centers(owner: object, init: Any, space: CenterSpace) -> Floats:
 
 
 def check_enough_rows(owner: object, space: CenterSpace, ranking: Ranking) -> None:
-    """Refuse more clusters than rows, than rows that are kept, or distinct rows."""
+    """Refuse more clusters than rows, than rows that are kept, or distinct rows.
+
+    Rows whose squared distances could overflow are refused, too.
+    """
     n, k, spectrum = space.n_rows, space.n_scores, ranking.spectrum
     if k > n:
         rule = f"at most the number of rows with weight, n_samples={n}"
@@ -101,13 +104,16 @@ def check_enough_rows(owner: object, space: CenterSpace, ranking: Ranking) -> No
         )
         remedy = "keep more rows or ask for fewer clusters"
         raise ValueError(refused(owner, "spectrum", rule, spectrum, remedy))
+    largest = space.largest_entry()
+    if largest > np.sqrt(np.finfo(np.float64).max / (4.0 * space.n_features)):
+        rule, remedy = "small enough for its squares", "rescale the data"
+        raise ValueError(refused(owner, "X", rule, largest, remedy))
     distinct = space.distinct_rows(k)
     if distinct < k:
         raise _too_few_distinct(owner, distinct, k)
 
 
 def lowest(
-    owner: object,
     objective: Objective,
     solver: Solver,
     starts: Iterable[Floats],
@@ -119,10 +125,8 @@ def lowest(
     best: Solution | None = None
     for start in starts:
         found = solver.solve(objective, start, rng=rng, monitor=monitor)
-        if not np.isfinite(found.objective):
-            rule, remedy = "small enough for its squares", "rescale the data"
-            raise ValueError(refused(owner, "X", rule, "overflow", remedy))
-        if best is None or found.objective < best.objective:
+        # of starts that end at the same centres, in another order, the first
+        if best is None or found.objective < (1.0 - 1e-10) * best.objective:
             best = found
     assert best is not None
     return best
