@@ -5,7 +5,7 @@ import pytest
 
 import lrisk
 from lrisk.ranking import Ranking
-from lrisk.spectra import WorstCase, parse_spectrum
+from lrisk.spectra import CustomSpectrum, WorstCase, parse_spectrum
 
 
 def test_risk_of_known_losses():
@@ -104,6 +104,12 @@ def test_a_whole_number_of_rows_is_kept_whole():
 def test_rising_spectra_trim_nothing_at_the_top(name):
     shares = Ranking(parse_spectrum(name), 5).kept_shares(np.arange(5.0))
     np.testing.assert_array_equal(shares, 1.0)
+
+
+def test_weights_that_end_early_trim_the_rest():
+    spectrum = CustomSpectrum(weights=[0.1] * 10 + [0.0] * 2)  # they sum to 1 − ε
+    shares = Ranking(spectrum, 12).kept_shares(np.arange(12.0))
+    np.testing.assert_array_equal(shares, [1.0] * 10 + [0.0] * 2)
 
 
 def test_rows_without_weight_are_kept_by_their_loss():

@@ -140,6 +140,20 @@ def test_weights_count_like_copies_from_one_start(clouds, spectrum):
     assert np.all(mask[copied.inlier_mask_])
 
 
+@pytest.mark.parametrize(
+    ("options", "apart"), [({}, 1e-9), ({"solver": "sgd", "max_iter": 200}, 0.05)]
+)
+def test_weights_and_copies_come_to_the_same_from_random_draws(clouds, options, apart):
+    """What stands in for the two checks that other draws make fail."""
+    X, _ = clouds
+    counts = np.random.default_rng(1).integers(1, 4, len(X))
+    for seed in range(3):
+        model = RiskKMeans(3, tol=0.0, random_state=seed, **options)
+        weighted = model.fit(X, sample_weight=counts).objective_
+        copied = model.fit(np.repeat(X, counts, axis=0)).objective_
+        assert weighted == pytest.approx(copied, rel=apart)
+
+
 def test_attributes_fit_together(clouds):
     X, cloud = clouds
     model = RiskKMeans(3, spectrum="subquantile:0.7525", random_state=0).fit(X)
