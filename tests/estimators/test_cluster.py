@@ -235,6 +235,7 @@ def test_a_stream_goes_on_from_a_fit_and_a_fit_begins_anew(clouds):
     fitted = model.cluster_centers_
     model.partial_fit(X[:64], sample_weight=np.arange(64))
     assert 0 < np.abs(model.cluster_centers_ - fitted).max() < 1.0
+    assert len(model.labels_) == 64 and not hasattr(model, "history_")
     np.testing.assert_array_equal(model.fit(X).cluster_centers_, fitted)
     assert not hasattr(model, "stream_")
 
@@ -358,6 +359,14 @@ def test_weights_that_leave_too_few_rows_are_refused():
     heavy = np.r_[np.full(16, 1.0), np.full(4, 100.0)]
     with pytest.raises(ValueError, match="rows are kept"):
         RiskKMeans(17, spectrum="subquantile:0.2").fit(ROWS, sample_weight=heavy)
+
+
+def test_a_stream_that_diverges_is_refused(clouds):
+    X, _ = clouds
+    model = RiskKMeans(1, solver="sgd", learning_rate=1e60, batch_size=8)
+    with pytest.raises(ValueError, match="learning_rate must be small enough"):
+        model.partial_fit(X)
+    assert not hasattr(model, "cluster_centers_")
 
 
 def test_a_stream_keeps_its_number_of_clusters(clouds):

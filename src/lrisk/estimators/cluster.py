@@ -237,16 +237,19 @@ class RiskKMeans(
                 stream = Stream.begin(self.cluster_centers_.ravel())
             self._check_same_clusters(stream.theta.size, X.shape[1])
             stepper, size = self._sgd().stepper(), self.batch_size
-            for begin in range(0, rows.shape[0], size):
-                batch = rows[begin : begin + size]
-                weights = None if part is None else part[begin : begin + size]
-                order = Ranking(ranking.spectrum, batch.shape[0], weights)
-                stream.step(stepper, clustering(space.at(batch), order))
+            with np.errstate(over="ignore", invalid="ignore"):
+                for begin in range(0, rows.shape[0], size):
+                    batch = rows[begin : begin + size]
+                    weights = None if part is None else part[begin : begin + size]
+                    order = Ranking(ranking.spectrum, batch.shape[0], weights)
+                    stream.step(stepper, clustering(space.at(batch), order))
             theta = stream.finish(stepper)
             if not np.all(np.isfinite(theta)):
                 raise self._diverged()
             self._store(space, ranking, theta)
             self.stream_, self.n_iter_ = stream, stream.steps
+            if hasattr(self, "history_"):
+                del self.history_  # that of a fit before
         return self
 
     # -- using -------------------------------------------------------------------------
