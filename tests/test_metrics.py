@@ -1,5 +1,7 @@
 """Scorers and loss quantiles."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -7,7 +9,13 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, cross_val_score
 
-from lrisk.metrics import loss_quantiles, make_risk_scorer, risk_score, row_losses
+from lrisk.metrics import (
+    clustering_accuracy,
+    loss_quantiles,
+    make_risk_scorer,
+    risk_score,
+    row_losses,
+)
 
 
 def test_row_losses():
@@ -92,3 +100,30 @@ def test_quantiles_are_those_of_the_empirical_distribution():
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_accuracy_is_that_of_the_best_renaming():
+    rng = np.random.default_rng(0)
+    for k, c in ((3, 3), (2, 4), (4, 2)):
+        y, labels = rng.integers(0, k, 60), rng.integers(0, c, 60)
+        weight = rng.exponential(size=60)
+        renamings = itertools.permutations(range(max(k, c)))
+        right = [np.asarray(names)[labels] == y for names in renamings]
+        best = max(agreed.mean() for agreed in right)
+        assert clustering_accuracy(y, labels) == pytest.approx(best)
+        heavy = max(np.average(agreed, weights=weight) for agreed in right)
+        assert clustering_accuracy(y, labels, weight) == pytest.approx(heavy)
+
+
+def test_accuracy_counts_trimmed_rows_as_wrong():
+    assert clustering_accuracy(["a", "a", "b", "b"], [3, 3, 7, -1]) == 0.75
+    assert clustering_accuracy([0, 1], [-1, -1]) == 0.0
+
+
+def test_accuracy_refuses_what_are_not_clusters():
+    with pytest.raises(ValueError, match="labels must be of shape"):
+        clustering_accuracy([0, 1], [0])
+    with pytest.raises(TypeError, match="labels must be whole numbers"):
+        clustering_accuracy([0, 1], [0.5, 1.0])
+    with pytest.raises(ValueError, match="y_true must be"):
+        clustering_accuracy([], [])

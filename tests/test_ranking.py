@@ -5,7 +5,7 @@ import pytest
 
 import lrisk
 from lrisk.ranking import Ranking
-from lrisk.spectra import WorstCase
+from lrisk.spectra import CustomSpectrum, WorstCase, parse_spectrum
 
 
 def test_risk_of_known_losses():
@@ -75,3 +75,45 @@ def test_refusals(arguments, message):
 def test_smoothing_refusals(options, message):
     with pytest.raises(ValueError, match=message):
         lrisk.risk_weights([1.0, 2.0], **options)
+
+
+def test_kept_shares_are_what_trimming_leaves():
+    rng = np.random.default_rng(0)
+    for n in (1, 7, 100, 1000):
+        losses, weight = rng.exponential(size=n), rng.integers(1, 5, n) * 1.0
+        for p in (0.1, 0.29, 0.5, 0.75, 1.0):
+            ranking = Ranking(parse_spectrum(f"subquantile:{p}"), n, weight)
+            shares = ranking.kept_shares(losses)
+            # the trimmed mean is the plain mean over what is kept
+            np.testing.assert_allclose(shares @ ranking.mass, p, rtol=1e-8)
+            mean = np.average(losses, weights=shares * weight)
+            np.testing.assert_allclose(mean, ranking.risk(losses), rtol=1e-8)
+            assert np.sum((shares > 0) & (shares < 1)) <= 1
+
+
+def test_a_whole_number_of_rows_is_kept_whole():
+    for n in range(1, 400):
+        for kept in (1, n // 3, n // 2, n - 1):
+            if 0 < kept < n:
+                ranking = Ranking(parse_spectrum(f"subquantile:{kept / n}"), n)
+                shares = ranking.kept_shares(np.arange(n, dtype=float))
+                assert set(shares[:kept]) == {1.0} and set(shares[kept:]) == {0.0}
+
+
+@pytest.mark.parametrize("name", ["mean", "superquantile", "extremile", "worst_case"])
+def test_rising_spectra_trim_nothing_at_the_top(name):
+    shares = Ranking(parse_spectrum(name), 5).kept_shares(np.arange(5.0))
+    np.testing.assert_array_equal(shares, 1.0)
+
+
+def test_weights_that_end_early_trim_the_rest():
+    spectrum = CustomSpectrum(weights=[0.1] * 10 + [0.0] * 2)  # they sum to 1 − ε
+    shares = Ranking(spectrum, 12).kept_shares(np.arange(12.0))
+    np.testing.assert_array_equal(shares, [1.0] * 10 + [0.0] * 2)
+
+
+def test_rows_without_weight_are_kept_by_their_loss():
+    weight = np.array([1.0, 0.0, 1.0, 0.0])
+    ranking = Ranking(parse_spectrum("subquantile:0.5"), 4, weight)
+    shares = ranking.kept_shares(np.array([1.0, 0.5, 2.0, 3.0]))
+    np.testing.assert_array_equal(shares, [1.0, 1.0, 0.0, 0.0])

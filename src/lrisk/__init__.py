@@ -1,15 +1,6 @@
 """Learning when the plain average of the losses is the wrong thing to minimise."""
 
-from . import (
-    analysis,
-    datasets,
-    displays,
-    losses,
-    metrics,
-    noise,
-    solvers,
-    spectra,
-)
+from . import analysis, datasets, displays, losses, metrics, noise, solvers, spectra
 from ._version import __version__
 from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
 from .estimators import (
@@ -20,6 +11,7 @@ from .estimators import (
     NoiseCorrectedRegressor,
     RegressionCalibration,
     RiskClassifier,
+    RiskKMeans,
     RiskRegressor,
     certify,
 )
@@ -36,6 +28,7 @@ __all__ = [
     "NoiseMismatchWarning",
     "RegressionCalibration",
     "RiskClassifier",
+    "RiskKMeans",
     "RiskRegressor",
     "__version__",
     "analysis",

@@ -105,6 +105,29 @@ class Ranking:
         weights[order] = mass * density[block]
         return weights
 
+    def kept_shares(self, losses: Floats) -> Floats:
+        """Share of each row below u* = min{u : S(u) = 1}, where trimming begins.
+
+        One for the rows that count, zero for the trimmed ones, a fraction for the row
+        at the boundary; all ones for spectra that trim nothing at the top. Rows may
+        have weight zero here.
+        """
+        end = float(self.spectrum.inverse(1.0))
+        shares = np.ones(self.n_rows)
+        if end >= 1.0:
+            return shares
+        order = ascending(losses)
+        mass = self.mass[order]
+        before = np.cumsum(mass) - mass
+        # A whole number of rows must not gain a sliver of the next one by rounding.
+        room = end - before
+        room[room < 1e-9 * mass + 1e-13] = 0.0
+        whole = np.where(mass > 0, mass, np.inf)
+        part = np.where(mass > 0, np.minimum(room / whole, 1.0), room > 0)
+        part[part > 1.0 - 1e-9] = 1.0
+        shares[order] = part
+        return shares
+
     def concentration(self) -> float:
         """Weight relative to mass of the worst thousandth under a rising spectrum."""
         top = np.full(1, 1e-3)

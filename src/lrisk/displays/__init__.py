@@ -1,5 +1,6 @@
-"""Displays: pictures of fits, in scikit-learn's Display convention."""
+"""Displays: pictures by matplotlib, in scikit-learn's Display convention."""
 
+from .clusters import ClusterDisplay
 from .losses import LossDisplay
 
-__all__ = ["LossDisplay"]
+__all__ = ["ClusterDisplay", "LossDisplay"]

@@ -2,6 +2,7 @@
 
 from .calibration import RegressionCalibration
 from .certification import certify
+from .cluster import RiskKMeans
 from .kernel import KernelRiskClassifier, KernelRiskRegressor
 from .linear import RiskClassifier, RiskRegressor
 from .noise_classifier import NoiseCorrectedClassifier
@@ -16,6 +17,7 @@ __all__ = [
     "NoiseCorrectedRegressor",
     "RegressionCalibration",
     "RiskClassifier",
+    "RiskKMeans",
     "RiskRegressor",
     "certify",
 ]

@@ -45,25 +45,10 @@ from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
 
 
-class RiskEstimator(CallbackSupportMixin, BaseEstimator):
-    """Base of `RiskRegressor` and `RiskClassifier`."""
+class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
+    """Base of estimators that have a spectrum."""
 
     spectrum: str | Spectrum
-    loss: str
-    alpha: float
-    fit_intercept: bool
-    solver: str | Solver
-    tol: float
-    max_iter: int | None
-    warm_start: bool
-    random_state: Any
-    verbose: int
-    stream_: Stream
-    risk_weights_: Floats
-    weight_sum_: float
-
-    #: Parameters that are True or False.
-    _flags: ClassVar[tuple[str, ...]] = ("fit_intercept", "warm_start")
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``spectrum__q`` and the like reach into the spectrum.
@@ -79,6 +64,26 @@ class RiskEstimator(CallbackSupportMixin, BaseEstimator):
         with unchanged_on_error(self):
             super().set_params(**params)
         return self
+
+
+class RiskEstimator(SpectrumEstimator):
+    """Base of `RiskRegressor` and `RiskClassifier`."""
+
+    loss: str
+    alpha: float
+    fit_intercept: bool
+    solver: str | Solver
+    tol: float
+    max_iter: int | None
+    warm_start: bool
+    random_state: Any
+    verbose: int
+    stream_: Stream
+    risk_weights_: Floats
+    weight_sum_: float
+
+    #: Parameters that are True or False.
+    _flags: ClassVar[tuple[str, ...]] = ("fit_intercept", "warm_start")
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

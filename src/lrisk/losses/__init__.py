@@ -3,6 +3,7 @@
 from .base import Loss, row_slopes, row_value, scalar_derivative, scalar_value
 from .logistic import Logistic
 from .multinomial import Multinomial
+from .nearest import NearestCentre
 from .squared import Squared
 
 LOSSES: dict[str, type[Loss]] = {
@@ -14,6 +15,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "Multinomial",
+    "NearestCentre",
     "Squared",
     "row_slopes",
     "row_value",

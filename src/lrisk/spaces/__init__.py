@@ -1,11 +1,13 @@
 """Spaces: what the model f is."""
 
 from .base import Space
+from .centers import CenterSpace
 from .kernel import FactoredSpace, KernelRows, KernelSpace
 from .kernels import Kernel
 from .linear import LinearSpace
 
 __all__ = [
+    "CenterSpace",
     "FactoredSpace",
     "Kernel",
     "KernelRows",

@@ -122,6 +122,7 @@ class CustomSpectrum(Spectrum):
         v = np.asarray(v, dtype=np.float64)
         w = self._slices()
         sums = np.concatenate([[0.0], np.cumsum(w)])
+        sums /= sums[-1]  # one is reached where the weights end, not by rounding later
         j = np.searchsorted(sums[1:], v).clip(max=w.size - 1)
         within = np.clip((v - sums[j]) / np.where(w[j] > 0, w[j], 1.0), 0.0, 1.0)
         return np.asarray((j + within) / w.size)
