@@ -201,6 +201,32 @@ class TestTrimming:
         risk = lrisk.risk(model.losses_, Subquantile(p))
         assert model.risk_weights_ @ model.losses_ == pytest.approx(risk, rel=1e-9)
 
+    @pytest.mark.parametrize("estimator", [KernelRiskRegressor, lrisk.RiskRegressor])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_the_best_rows_of_a_ranked_range_are_inliers(self, estimator, weighted):
+        X, y, bad = regression(100)
+        weight = np.random.default_rng(0).integers(0, 3, 100) if weighted else None
+        model = estimator("ranked_range:0.2:0.8", random_state=0)
+        model.fit(X, y, sample_weight=weight)
+        counted = np.ones(100) if weight is None else weight
+        inside = model.inlier_mask_
+        assert np.all(inside[model.risk_weights_ > 0])
+        assert not inside[counted == 0].any()
+        outside = ~inside & (counted > 0)
+        assert model.losses_[inside].max() < model.losses_[outside].min()
+        # Up to the row on the boundary, what is kept is 0.8 of the mass.
+        missing = counted[inside].sum() - 0.8 * counted.sum()
+        assert -1e-9 <= missing < counted.max()
+        assert np.mean(inside[bad]) < 0.3
+
+    def test_ranked_range_within_classes_cuts_each_class(self):
+        X, y = classes(2)
+        solver = Concentration(class_balanced=True)
+        model = KernelRiskClassifier("ranked_range:0.2:0.8", solver=solver).fit(X, y)
+        for label in (0, 1):
+            share = np.mean(model.inlier_mask_[y == label])
+            assert 0.8 - 1e-9 <= share < 0.8 + 1 / np.sum(y == label)
+
     def test_zero_weights_and_copies(self):
         X, y, _ = regression(40)
         weight = np.random.default_rng(0).integers(0, 3, 40)
@@ -281,6 +307,15 @@ class TestSolvers:
         ).fit(X, y)
         assert paper.objective_ == pytest.approx(exact.objective_, rel=0.05)
 
+    @pytest.mark.parametrize("steps", [30, 400])
+    def test_divergence_of_the_paper_warns(self, steps):
+        X, y, _ = regression()
+        solver = SubquantileGradient(learning_rate=100.0, max_iter=steps)
+        model = KernelRiskRegressor("subquantile:0.8", solver=solver)
+        with pytest.warns(ConvergenceWarning, match="steps diverged"):
+            model.fit(X, y)
+        assert model.objective_ <= lrisk.risk(0.5 * y**2, "subquantile:0.8")
+
     def test_too_few_steps_warn(self):
         X, y, _ = regression()
         model = KernelRiskRegressor("subquantile:0.6", max_iter=1)
@@ -358,6 +393,16 @@ class TestRefusals:
             model.set_params(**parameters).fit(X, y)
         rest = {"kernel": "rbf", "gamma": None}
         np.testing.assert_array_equal(model.set_params(**rest).predict(X), before)
+
+    @pytest.mark.parametrize("estimator", [KernelRiskRegressor, lrisk.RiskRegressor])
+    @pytest.mark.parametrize("solver", ["auto", "concentration", "subquantile"])
+    def test_less_than_one_row_kept(self, estimator, solver):
+        X, y, _ = regression()
+        model = estimator("subquantile:0.01", solver=solver)
+        with pytest.raises(ValueError, match="keep one row"):
+            model.fit(X, y)
+        # The worst rows may be less than one: that is the largest loss.
+        estimator("superquantile:0.99", tol=1e-3).fit(X, y)
 
     @pytest.mark.parametrize("kernel", ["rbf", "linear"])
     def test_overflow(self, kernel):

@@ -92,6 +92,21 @@ def test_the_end_is_stationary(spectrum, loss, kind):
     assert np.max(np.abs(gradient)) <= 1e-4 * max(scale.max(), 1e-3)
 
 
+@falling
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tied_losses_share_whatever_the_order_of_the_rows(spectrum, weighted):
+    rng = np.random.default_rng(4)
+    weight = rng.uniform(0.5, 2, N) if weighted else None
+    objective = problem(spectrum, "squared", "linear", weight=weight)
+    descent = Descent(objective, 0.0, 60)
+    tied = rng.integers(0, 4, N).astype(float)
+    point = objective.at(np.zeros(objective.space.size))._replace(losses=tied)
+    share = descent.weights(point) / objective.ranking.mass
+    for loss in range(4):
+        np.testing.assert_allclose(np.ptp(share[tied == loss]), 0, atol=1e-12)
+    assert descent.weights(point) @ tied == pytest.approx(objective.ranking.risk(tied))
+
+
 @losses
 @kinds
 def test_random_searches_find_nothing_lower_near_by(loss, kind):

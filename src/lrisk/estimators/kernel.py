@@ -68,7 +68,8 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
     X_fit_ : array or CSR array of shape (n_samples, n_features)
     losses_, inlier_mask_ : arrays of shape (n_samples,)
         Only under spectra that leave rows out: the loss of every training row at the
-        fit (NaN where a row has no weight), and which rows count.
+        fit (NaN where a row has no weight), and which rows are not left out for their
+        large losses.
     risk_weights_ : array of shape (n_samples,)
         λ, the weight of each training row.
     objective_ : float

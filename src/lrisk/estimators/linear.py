@@ -78,7 +78,8 @@ class RiskRegressor(NumberTargets):
         W, the weight of all training rows.
     losses_, inlier_mask_ : arrays of shape (n_samples,)
         Only under spectra that leave rows out: the loss of every training row at the
-        fit (NaN where a row has no weight), and which rows count.
+        fit (NaN where a row has no weight), and which rows are not left out for their
+        large losses.
     n_iter_ : int
     solver_ : str
         The solver that ran.
@@ -223,7 +224,8 @@ class RiskClassifier(ClassTargets):
         W, the weight of all training rows.
     losses_, inlier_mask_ : arrays of shape (n_samples,)
         Only under spectra that leave rows out: the loss of every training row at the
-        fit (NaN where a row has no weight), and which rows count.
+        fit (NaN where a row has no weight), and which rows are not left out for their
+        large losses.
     n_iter_ : int
     solver_ : str
         The solver that ran.

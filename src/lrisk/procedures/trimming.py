@@ -56,7 +56,6 @@ def minimise_trimmed(
         For random starts.
     monitor : callable or None
     """
-    check_kept(objective)
     check_finite(objective)
     if solver.class_balanced and not isinstance(objective.loss, Squared):
         grouped = GroupedRanking.by(objective.ranking, objective.y)
@@ -88,19 +87,6 @@ def _count(solver: Concentration, n_rows: int) -> int:
     if isinstance(solver.starts, str):
         return 3000 if n_rows <= FEW_ROWS else 500
     return solver.starts
-
-
-def check_kept(objective: Objective) -> None:
-    """Refuse a spectrum that keeps less than one row."""
-    spectrum, ranking = objective.ranking.spectrum, objective.ranking
-    if isinstance(spectrum, RankedRange):
-        lower, upper = spectrum.ends
-        least = float(np.min(ranking.mass))
-        if upper - lower < least * (1.0 - 1e-9):
-            rule = "wide enough to keep one row"
-            rows = f"n_samples={ranking.n_rows}"
-            remedy = f"keep at least {least:.3g} of the mass ({rows})"
-            raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy))
 
 
 def check_finite(objective: Objective) -> None:
