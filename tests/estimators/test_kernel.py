@@ -316,6 +316,27 @@ class TestSolvers:
             model.fit(X, y)
         assert model.objective_ <= lrisk.risk(0.5 * y**2, "subquantile:0.8")
 
+    def test_a_kernel_of_zeros_fits_zero(self):
+        y = regression()[1]
+        for solver in ("auto", "subquantile"):
+            model = KernelRiskRegressor(
+                "subquantile:0.8", kernel="linear", solver=solver
+            )
+            model.fit(np.zeros((60, 3)), y)
+            np.testing.assert_array_equal(model.predict(np.ones((2, 3))), 0.0)
+            expected = lrisk.risk(0.5 * y**2, "subquantile:0.8")
+            assert model.objective_ == pytest.approx(expected)
+
+    @pytest.mark.parametrize("spectrum", ["superquantile:0.5", "subquantile:0.8"])
+    def test_features_far_from_zero(self, spectrum):
+        """What predict gives on the training rows is what was minimised."""
+        X, y, _ = regression()
+        model = KernelRiskRegressor(spectrum, alpha=0.1).fit(X + 1e8, y)
+        scores = model.predict(X + 1e8)
+        value = lrisk.risk(0.5 * (scores - y) ** 2, spectrum)
+        value += 0.1 / 120 * model.dual_coef_ @ scores
+        assert model.objective_ == pytest.approx(value, rel=1e-8)
+
     def test_too_few_steps_warn(self):
         X, y, _ = regression()
         model = KernelRiskRegressor("subquantile:0.6", max_iter=1)
@@ -330,6 +351,19 @@ class TestSolvers:
             again = pickle.loads(pickle.dumps(model)).fit(X, y)
             assert again.objective_ <= first * (1 + 1e-6)
             assert again.n_iter_ <= model.n_iter_ + 2
+
+    @pytest.mark.parametrize("alpha", [1.0, 0.01])
+    def test_a_warm_start_never_ends_above_a_cold_one(self, alpha):
+        """Whatever the last fit was; here it is one of other targets."""
+        for seed in range(4):
+            X, y, _ = regression(seed=seed)
+            other = np.random.default_rng(seed).normal(0, 30, len(y))
+            solver = Concentration(swaps=0)
+            cold = KernelRiskRegressor("subquantile:0.6", alpha=alpha, solver=solver)
+            warm = clone(cold).set_params(warm_start=True).fit(X, other)
+            warm.fit(X, y)
+            assert "last fit" in {r["start"] for r in warm.history_}
+            assert warm.objective_ <= cold.fit(X, y).objective_ * (1 + 1e-12)
 
     def test_grid_search_over_the_kept_share(self):
         X, y, _ = regression(100)
@@ -382,6 +416,11 @@ class TestRefusals:
                 "decreasing",
             ),
             ({"solver": Newton()}, ValueError, "increasing"),
+            (
+                {"solver": Concentration(class_balanced=True)},
+                ValueError,
+                "class_balanced must be False for regression",
+            ),
             ({"warm_start": 1}, TypeError, "warm_start"),
         ],
     )

@@ -57,7 +57,10 @@ def minimise_trimmed(
     monitor : callable or None
     """
     check_finite(objective)
-    if solver.class_balanced and not isinstance(objective.loss, Squared):
+    if solver.class_balanced:
+        if isinstance(objective.loss, Squared):
+            rule, remedy = "False for regression", "it trims within classes"
+            raise ValueError(refused(solver, "class_balanced", rule, True, remedy))
         grouped = GroupedRanking.by(objective.ranking, objective.y)
         objective = objective.with_ranking(grouped)
     n = objective.ranking.n_rows
@@ -113,7 +116,7 @@ def _kernel_ridge(
 ) -> Point:
     """Path, elimination and exchanges for squared loss in a kernel space."""
     path = penalties(objective.mu)
-    point: Point | None = objective.at(start) if start is not None else None
+    point: Point | None = None
     for mu in path[:-1]:
         refit = RidgeRefit(objective, mu)
         point = median_kernel_start(objective, refit) if point is None else point
@@ -121,11 +124,17 @@ def _kernel_ridge(
         point = heavy.run(refit, refit(heavy.weights(point), point))
         del refit
     refit = RidgeRefit(objective)
+    last: Point | None = None
+    if start is not None:
+        last = objective.at(start)
+        last = descent.run(refit, refit(descent.weights(last), last), label="last fit")
     if point is None:
         point = median_kernel_start(objective, refit)
     else:
         point = refit(descent.weights(point), point)
     best = descent.run(refit, point, label="path" if len(path) > 1 else "median")
+    if last is not None and descent.value(last) < descent.value(best):
+        best = last
     weights = refit.ridge.eliminate(
         objective.ranking.mass, 1.0 - _kept_share(objective)
     )
