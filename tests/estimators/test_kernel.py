@@ -284,6 +284,22 @@ class TestTrimming:
             model.set_params(solver=balanced).fit(X, y)
         assert model.risk_weights_[y == 1].sum() == pytest.approx(3 / 70)
 
+    @pytest.mark.parametrize("k", [2, 3])
+    @pytest.mark.parametrize("solver", ["auto", "lbfgs"])
+    def test_a_constant_fit_under_a_strong_spectrum_warns(self, k, solver):
+        """Every row once with each class: nothing lowers the largest losses."""
+        X = np.repeat(np.random.default_rng(0).normal(size=(20, 2)), k, axis=0)
+        y = np.tile(np.arange(k), 20)
+        y[:3] = 0
+        model = KernelRiskClassifier("superquantile:0.8", solver=solver)
+        with pytest.warns(CollapsedFitWarning, match="milder spectrum"):
+            model.fit(X, y)
+        assert model.objective_ == pytest.approx(np.log(k), rel=1e-9)
+        assert not model.dual_coef_.any() and model.dual_gap_ < 1e-6
+        apart = np.digitize(X[:, 0], np.quantile(X[:, 0], np.arange(1, k) / k))
+        model.set_params(alpha=0.1).fit(X, apart)  # no warning
+        assert model.objective_ < np.log(k)
+
 
 class TestSolvers:
     def test_paper_by_name(self):

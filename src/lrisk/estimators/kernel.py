@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .._typing import Floats
-from ..solvers import Solver
+import numpy as np
+
+from .._typing import Bools, Floats
+from ..objective import Objective
+from ..solvers import Solution, Solver
 from ..spectra import Spectrum
 from .kernel_base import KernelParameter, KernelRiskEstimator
 from .targets import ClassTargets, NumberTargets
@@ -178,7 +181,8 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
 
     Notes
     -----
-    Trimming rows by their loss can remove a class as a whole: the fit then warns with
+    Trimming rows by their loss can remove a class as a whole, and under a strong
+    increasing spectrum the best fit may be constant: both warn with
     `lrisk.CollapsedFitWarning`. Under heavy label noise a flexible kernel fits wrong
     labels as easily as right ones; compare with ``spectrum="mean"``.
 
@@ -230,3 +234,10 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
     def decision_function(self, X: Any) -> Floats:
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
         return self._scores(X)
+
+    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
+        collapsed = self._collapse(objective, solution) is not None
+        if collapsed:
+            solution.theta = np.zeros_like(solution.theta)
+        super()._store(objective, solution, kept)
+        return collapsed
