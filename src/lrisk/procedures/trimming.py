@@ -158,8 +158,6 @@ def _exchanges(
     best: Point,
 ) -> Point:
     """Exchange rows, then C-steps, as long as the objective falls and rounds last."""
-    if not objective.ranking.equal:
-        return best  # rows of unequal weight have no equals to change places with
     for _ in range(exchange_rounds(objective, solver.swaps)):
         moved = refit.ridge.exchange(descent.weights(best))
         if moved is None:
