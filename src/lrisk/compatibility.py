@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from ._params import refused
+from ._typing import Floats
 from .spectra import RankedRange, Spectrum
 
 
@@ -25,6 +26,18 @@ def check_spectrum(
             "'extremile:r', 'esrm:rho' or 'worst_case', or solver='auto'"
         )
     raise ValueError(refused(owner, "spectrum", rule, spectrum, remedy))
+
+
+def check_kept(owner: str, spectrum: Spectrum, mass: Floats) -> None:
+    """Refuse a spectrum that trims and keeps less than one row of these masses."""
+    if not isinstance(spectrum, RankedRange) or spectrum.ends[1] == 1.0:
+        return
+    lower, upper = spectrum.ends
+    least = float(mass.min())
+    if upper - lower < least * (1.0 - 1e-9):
+        rule = "wide enough to keep one row"
+        remedy = f"keep at least {least:.3g} of the mass (n_samples={len(mass)})"
+        raise ValueError(refused(owner, "spectrum", rule, spectrum, remedy))
 
 
 def check_capabilities(

@@ -201,6 +201,32 @@ class TestTrimming:
         risk = lrisk.risk(model.losses_, Subquantile(p))
         assert model.risk_weights_ @ model.losses_ == pytest.approx(risk, rel=1e-9)
 
+    @pytest.mark.parametrize("estimator", [KernelRiskRegressor, lrisk.RiskRegressor])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_the_best_rows_of_a_ranked_range_are_inliers(self, estimator, weighted):
+        X, y, bad = regression(100)
+        weight = np.random.default_rng(0).integers(0, 3, 100) if weighted else None
+        model = estimator("ranked_range:0.2:0.8", random_state=0)
+        model.fit(X, y, sample_weight=weight)
+        counted = np.ones(100) if weight is None else weight
+        inside = model.inlier_mask_
+        assert np.all(inside[model.risk_weights_ > 0])
+        assert not inside[counted == 0].any()
+        outside = ~inside & (counted > 0)
+        assert model.losses_[inside].max() < model.losses_[outside].min()
+        # Up to the row on the boundary, what is kept is 0.8 of the mass.
+        missing = counted[inside].sum() - 0.8 * counted.sum()
+        assert -1e-9 <= missing < counted.max()
+        assert np.mean(inside[bad]) < 0.3
+
+    def test_ranked_range_within_classes_cuts_each_class(self):
+        X, y = classes(2)
+        solver = Concentration(class_balanced=True)
+        model = KernelRiskClassifier("ranked_range:0.2:0.8", solver=solver).fit(X, y)
+        for label in (0, 1):
+            share = np.mean(model.inlier_mask_[y == label])
+            assert 0.8 - 1e-9 <= share < 0.8 + 1 / np.sum(y == label)
+
     def test_zero_weights_and_copies(self):
         X, y, _ = regression(40)
         weight = np.random.default_rng(0).integers(0, 3, 40)
@@ -258,6 +284,22 @@ class TestTrimming:
             model.set_params(solver=balanced).fit(X, y)
         assert model.risk_weights_[y == 1].sum() == pytest.approx(3 / 70)
 
+    @pytest.mark.parametrize("k", [2, 3])
+    @pytest.mark.parametrize("solver", ["auto", "lbfgs"])
+    def test_a_constant_fit_under_a_strong_spectrum_warns(self, k, solver):
+        """Every row once with each class: nothing lowers the largest losses."""
+        X = np.repeat(np.random.default_rng(0).normal(size=(20, 2)), k, axis=0)
+        y = np.tile(np.arange(k), 20)
+        y[:3] = 0
+        model = KernelRiskClassifier("superquantile:0.8", solver=solver)
+        with pytest.warns(CollapsedFitWarning, match="milder spectrum"):
+            model.fit(X, y)
+        assert model.objective_ == pytest.approx(np.log(k), rel=1e-9)
+        assert not model.dual_coef_.any() and model.dual_gap_ < 1e-6
+        apart = np.digitize(X[:, 0], np.quantile(X[:, 0], np.arange(1, k) / k))
+        model.set_params(alpha=0.1).fit(X, apart)  # no warning
+        assert model.objective_ < np.log(k)
+
 
 class TestSolvers:
     def test_paper_by_name(self):
@@ -281,6 +323,36 @@ class TestSolvers:
         ).fit(X, y)
         assert paper.objective_ == pytest.approx(exact.objective_, rel=0.05)
 
+    @pytest.mark.parametrize("steps", [30, 400])
+    def test_divergence_of_the_paper_warns(self, steps):
+        X, y, _ = regression()
+        solver = SubquantileGradient(learning_rate=100.0, max_iter=steps)
+        model = KernelRiskRegressor("subquantile:0.8", solver=solver)
+        with pytest.warns(ConvergenceWarning, match="steps diverged"):
+            model.fit(X, y)
+        assert model.objective_ <= lrisk.risk(0.5 * y**2, "subquantile:0.8")
+
+    def test_a_kernel_of_zeros_fits_zero(self):
+        y = regression()[1]
+        for solver in ("auto", "subquantile"):
+            model = KernelRiskRegressor(
+                "subquantile:0.8", kernel="linear", solver=solver
+            )
+            model.fit(np.zeros((60, 3)), y)
+            np.testing.assert_array_equal(model.predict(np.ones((2, 3))), 0.0)
+            expected = lrisk.risk(0.5 * y**2, "subquantile:0.8")
+            assert model.objective_ == pytest.approx(expected)
+
+    @pytest.mark.parametrize("spectrum", ["superquantile:0.5", "subquantile:0.8"])
+    def test_features_far_from_zero(self, spectrum):
+        """What predict gives on the training rows is what was minimised."""
+        X, y, _ = regression()
+        model = KernelRiskRegressor(spectrum, alpha=0.1).fit(X + 1e8, y)
+        scores = model.predict(X + 1e8)
+        value = lrisk.risk(0.5 * (scores - y) ** 2, spectrum)
+        value += 0.1 / 120 * model.dual_coef_ @ scores
+        assert model.objective_ == pytest.approx(value, rel=1e-8)
+
     def test_too_few_steps_warn(self):
         X, y, _ = regression()
         model = KernelRiskRegressor("subquantile:0.6", max_iter=1)
@@ -295,6 +367,19 @@ class TestSolvers:
             again = pickle.loads(pickle.dumps(model)).fit(X, y)
             assert again.objective_ <= first * (1 + 1e-6)
             assert again.n_iter_ <= model.n_iter_ + 2
+
+    @pytest.mark.parametrize("alpha", [1.0, 0.01])
+    def test_a_warm_start_never_ends_above_a_cold_one(self, alpha):
+        """Whatever the last fit was; here it is one of other targets."""
+        for seed in range(4):
+            X, y, _ = regression(seed=seed)
+            other = np.random.default_rng(seed).normal(0, 30, len(y))
+            solver = Concentration(swaps=0)
+            cold = KernelRiskRegressor("subquantile:0.6", alpha=alpha, solver=solver)
+            warm = clone(cold).set_params(warm_start=True).fit(X, other)
+            warm.fit(X, y)
+            assert "last fit" in {r["start"] for r in warm.history_}
+            assert warm.objective_ <= cold.fit(X, y).objective_ * (1 + 1e-12)
 
     def test_grid_search_over_the_kept_share(self):
         X, y, _ = regression(100)
@@ -347,6 +432,11 @@ class TestRefusals:
                 "decreasing",
             ),
             ({"solver": Newton()}, ValueError, "increasing"),
+            (
+                {"solver": Concentration(class_balanced=True)},
+                ValueError,
+                "class_balanced must be False for regression",
+            ),
             ({"warm_start": 1}, TypeError, "warm_start"),
         ],
     )
@@ -358,6 +448,16 @@ class TestRefusals:
             model.set_params(**parameters).fit(X, y)
         rest = {"kernel": "rbf", "gamma": None}
         np.testing.assert_array_equal(model.set_params(**rest).predict(X), before)
+
+    @pytest.mark.parametrize("estimator", [KernelRiskRegressor, lrisk.RiskRegressor])
+    @pytest.mark.parametrize("solver", ["auto", "concentration", "subquantile"])
+    def test_less_than_one_row_kept(self, estimator, solver):
+        X, y, _ = regression()
+        model = estimator("subquantile:0.01", solver=solver)
+        with pytest.raises(ValueError, match="keep one row"):
+            model.fit(X, y)
+        # The worst rows may be less than one: that is the largest loss.
+        estimator("superquantile:0.99", tol=1e-3).fit(X, y)
 
     @pytest.mark.parametrize("kernel", ["rbf", "linear"])
     def test_overflow(self, kernel):

@@ -82,6 +82,47 @@ def test_swaps_only_help(load):
     assert values[0] > values[1] >= values[2]
 
 
+def sines(seed, n=120):
+    """A wave with thirty per cent of wrong targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = np.sin(2 * X[:, 0])
+    bad = rng.permutation(n)[: 3 * n // 10]
+    y[bad] += rng.normal(5, 5, len(bad))
+    return X, y
+
+
+@pytest.mark.parametrize("seed", [21, 0, 1, 2])
+def test_nearly_equal_weights_are_nearly_equal_rows(seed):
+    X, y = sines(seed)
+    weight = np.ones(len(y))
+    weight[0] += 1e-9
+    model = lrisk.KernelRiskRegressor("subquantile:0.7", alpha=0.01)
+    equal = model.fit(X, y).objective_
+    nearly = model.fit(X, y, sample_weight=weight).objective_
+    assert nearly == pytest.approx(equal, rel=1e-6)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_swaps_help_rows_of_any_weight(whole):
+    ratios = []
+    for seed in range(12):
+        X, y = sines(seed)
+        rng = np.random.default_rng(seed)
+        weight = rng.integers(1, 4, 120) if whole else rng.uniform(0.5, 2, 120)
+        values = []
+        for swaps in (0, 20):
+            model = lrisk.KernelRiskRegressor(
+                "subquantile:0.7", alpha=0.01, solver=Concentration(swaps=swaps)
+            ).fit(X, y, sample_weight=weight)
+            risk = lrisk.risk(model.losses_, "subquantile:0.7", weight)
+            assert model.risk_weights_ @ model.losses_ == pytest.approx(risk, rel=1e-9)
+            values.append(model.objective_)
+        ratios.append(values[1] / values[0])
+    assert np.max(ratios) <= 1 + 1e-9
+    assert np.min(ratios) < 0.99
+
+
 @pytest.mark.parametrize("name", ["boston", "concrete"])
 def test_gross_outliers_in_features_and_target(name, load):
     """Features ×100 and y×10⁴ in 40 % of the rows cost nothing (paper 2, table 2)."""

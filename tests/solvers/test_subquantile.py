@@ -85,9 +85,35 @@ def test_steps_descend_with_the_right_constant(loss, kernel):
     # Much longer steps do not always descend on the squared loss: 1/β is not idle.
     if loss.name == "squared":
         long = SubquantileGradient(max_iter=100, learning_rate=1e6)
-        with np.errstate(all="ignore"):
-            worse = long.solve(problem(loss, kernel)).history
-        assert not worse[-1]["objective"] < values[0]
+        last = long.solve(problem(loss, kernel)).history[-1]["objective"]
+        assert last > values[0] or not np.isfinite(last)
+
+
+@pytest.mark.parametrize("fast_forward", [False, True])
+@pytest.mark.parametrize(("rate", "steps"), [(100.0, 30), (1e6, 400)])
+def test_divergence_is_told_and_the_best_point_kept(rate, steps, fast_forward):
+    """Of 30 steps the last is finite and huge, of 400 it is no number."""
+    objective = problem(Squared())
+    solver = SubquantileGradient(
+        max_iter=steps, learning_rate=rate, fast_forward=fast_forward
+    )
+    solution = solver.solve(objective)
+    assert solution.status is Status.DIVERGED
+    point = objective.at(solution.theta)
+    assert solution.objective == pytest.approx(objective.value(point), rel=1e-12)
+    assert solution.objective <= objective.value(objective.at(np.zeros(N)))
+    risk = float(solution.weights @ point.losses)
+    assert risk == pytest.approx(objective.ranking.risk(point.losses), rel=1e-12)
+
+
+def test_a_start_outside_the_ball_is_no_divergence():
+    objective = problem(Squared())
+    best = SubquantileGradient(max_iter=2000).solve(objective)
+    norm = best.history[-1]["norm"]
+    solver = SubquantileGradient(max_iter=200, radius=0.5 * norm)
+    inside = solver.solve(objective, best.theta)
+    assert inside.status is Status.STEPS_TAKEN
+    assert inside.history[-1]["norm"] <= 0.5 * norm * (1 + 1e-9)
 
 
 def test_linear_space_takes_the_same_steps_as_the_linear_kernel():

@@ -150,3 +150,28 @@ def test_indefinite_callable_is_refused():
     with pytest.raises(ValueError, match="positive semi-definite"):
         KernelSpace(Kernel(lambda a, b: -float(a @ b)), X)
     KernelSpace(Kernel("precomputed"), X @ X.T)  # singular is fine
+
+
+def test_distances_far_from_zero():
+    """Rows as near to each other as before, to the digits that their offset leaves."""
+    far, new = X + 1e8, Z + 1e8
+    kernel = Kernel("rbf", gamma=0.4)
+    squares = ((far[:, None] - new) ** 2).sum(axis=2)
+    np.testing.assert_allclose(kernel(far, new), np.exp(-0.4 * squares), rtol=1e-12)
+    whole = kernel(far, far)
+    np.testing.assert_allclose(kernel(far[:5], far.copy()), whole[:5], rtol=1e-12)
+    single = X.astype(np.float32) + np.float32(1e4)
+    exact = ((single[:, None].astype(float) - single.astype(float)) ** 2).sum(axis=2)
+    np.testing.assert_allclose(kernel(single, single), np.exp(-0.4 * exact), rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [10, 60])
+def test_curvature(n):
+    data = np.random.default_rng(1).normal(size=(n, 3))
+    mass = np.random.default_rng(2).dirichlet(np.ones(n))
+    space = KernelSpace(Kernel("rbf"), data)
+    scaled = np.sqrt(mass)[:, None] * space.matrix() * np.sqrt(mass)
+    largest = np.linalg.norm(scaled, 2)
+    assert space.largest_curvature(mass) == pytest.approx(largest, rel=1e-6)
+    nothing = KernelSpace(Kernel("linear"), np.zeros((n, 3)))
+    assert nothing.largest_curvature(mass) == 0.0

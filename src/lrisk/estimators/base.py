@@ -24,7 +24,7 @@ from .._validation import (
     validate_data,
     with_callbacks,
 )
-from ..compatibility import check_capabilities, check_spectrum
+from ..compatibility import check_capabilities, check_kept, check_spectrum
 from ..losses import Loss
 from ..objective import Objective
 from ..permutahedron import project
@@ -39,6 +39,7 @@ from ..solvers import (
     Status,
     automatic_solver,
 )
+from ..solvers.kept import inliers
 from ..solvers.solution import Monitor, Record
 from ..solvers.stream import Stream
 from ..spaces import LinearSpace
@@ -228,8 +229,13 @@ class RiskEstimator(SpectrumEstimator):
                 delattr(self, name)
         if trims(objective):
             self.losses_ = np.full(len(kept), np.nan)
-            self.losses_[kept] = objective.at(solution.theta).losses
-            self.inlier_mask_ = self.risk_weights_ > 0
+            losses = objective.at(solution.theta).losses
+            self.losses_[kept] = losses
+            within = getattr(self.solver, "class_balanced", False)
+            groups = objective.y if within else np.zeros(len(losses))
+            self.inlier_mask_ = np.zeros(len(kept), dtype=bool)
+            found = inliers(objective.ranking, losses, solution.weights, groups)
+            self.inlier_mask_[kept] = found
         return False
 
     # -- building
@@ -299,6 +305,7 @@ class RiskEstimator(SpectrumEstimator):
         name, owner = solver.name, type(self).__name__
         spectrum = objective.ranking.spectrum
         check_spectrum(owner, spectrum, solver.spectra, name)
+        check_kept(owner, spectrum, objective.ranking.mass)
         check_capabilities(owner, name, solver.requires, objective.space)
         return solver
 

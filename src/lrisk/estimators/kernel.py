@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .._typing import Floats
-from ..solvers import Solver
+import numpy as np
+
+from .._typing import Bools, Floats
+from ..objective import Objective
+from ..solvers import Solution, Solver
 from ..spectra import Spectrum
 from .kernel_base import KernelParameter, KernelRiskEstimator
 from .targets import ClassTargets, NumberTargets
@@ -68,7 +71,8 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
     X_fit_ : array or CSR array of shape (n_samples, n_features)
     losses_, inlier_mask_ : arrays of shape (n_samples,)
         Only under spectra that leave rows out: the loss of every training row at the
-        fit (NaN where a row has no weight), and which rows count.
+        fit (NaN where a row has no weight), and which rows are not left out for their
+        large losses.
     risk_weights_ : array of shape (n_samples,)
         λ, the weight of each training row.
     objective_ : float
@@ -177,7 +181,8 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
 
     Notes
     -----
-    Trimming rows by their loss can remove a class as a whole: the fit then warns with
+    Trimming rows by their loss can remove a class as a whole, and under a strong
+    increasing spectrum the best fit may be constant: both warn with
     `lrisk.CollapsedFitWarning`. Under heavy label noise a flexible kernel fits wrong
     labels as easily as right ones; compare with ``spectrum="mean"``.
 
@@ -229,3 +234,10 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
     def decision_function(self, X: Any) -> Floats:
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
         return self._scores(X)
+
+    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
+        collapsed = self._collapse(objective, solution) is not None
+        if collapsed:
+            solution.theta = np.zeros_like(solution.theta)
+        super()._store(objective, solution, kept)
+        return collapsed

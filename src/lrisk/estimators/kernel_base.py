@@ -167,6 +167,8 @@ class KernelRiskEstimator(RiskEstimator):
         tol = self.solver.tol if isinstance(self.solver, Solver) else self.tol
         if not isinstance(space, FactoredSpace):
             return solution.theta
+        if not solution.theta.any():
+            return np.zeros(space.n_rows * space.n_scores)
         if objective.mu > 0.0:
             point = objective.at(solution.theta)
             slopes = objective.loss.derivative(objective.y, point.scores)

@@ -10,11 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._params import refused
 from .._typing import Bools, Floats
 from .._validation import unchanged_on_error, validate_data
-from .._warnings import CollapsedFitWarning
-from ..certificate import relative_gap
 from ..objective import Objective
-from ..solvers import Newton, Solution, Solver, automatic_solver
-from ..spaces import LinearSpace
+from ..solvers import Solution, Solver
 from ..spectra import Spectrum
 from .base import RiskEstimator
 from .targets import ClassTargets, NumberTargets
@@ -78,7 +75,8 @@ class RiskRegressor(NumberTargets):
         W, the weight of all training rows.
     losses_, inlier_mask_ : arrays of shape (n_samples,)
         Only under spectra that leave rows out: the loss of every training row at the
-        fit (NaN where a row has no weight), and which rows count.
+        fit (NaN where a row has no weight), and which rows are not left out for their
+        large losses.
     n_iter_ : int
     solver_ : str
         The solver that ran.
@@ -223,7 +221,8 @@ class RiskClassifier(ClassTargets):
         W, the weight of all training rows.
     losses_, inlier_mask_ : arrays of shape (n_samples,)
         Only under spectra that leave rows out: the loss of every training row at the
-        fit (NaN where a row has no weight), and which rows count.
+        fit (NaN where a row has no weight), and which rows are not left out for their
+        large losses.
     n_iter_ : int
     solver_ : str
         The solver that ran.
@@ -334,51 +333,3 @@ class RiskClassifier(ClassTargets):
             intercept = intercept - intercept.mean()
         self.coef_ = np.ascontiguousarray(coef.T)
         self.intercept_ = np.array(intercept, dtype=np.float64)
-
-    def _collapse(self, objective: Objective, solution: Solution) -> Floats | None:
-        """Intercepts of the constant fit if that is proven to be the best, else None.
-
-        A fit that looks constant is first solved to a tight gap, whatever `tol`, since
-        a loose one proves nothing. Under the mean spectrum a constant fit is ordinary.
-        """
-        flat = objective.ranking.spectrum.monotone == "flat"
-        scores = objective.space.scores(solution.theta)
-        if flat or not solution.gap < 0.1 or np.max(np.ptp(scores, axis=0)) > 0.1:
-            return None
-        space = objective.space
-        bare = objective.with_space(
-            LinearSpace(
-                np.empty((space.n_rows, 0)),
-                intercept=space.intercept,
-                n_scores=space.n_scores,
-            )
-        )
-        intercepts = np.zeros(space.n_scores)
-        if space.intercept:
-            intercepts = Newton(tol=1e-11).solve(bare).theta
-        value = bare.value(bare.at(intercepts if space.intercept else np.zeros(0)))
-        solver: Any = automatic_solver(objective)
-        tight = solver(tol=1e-8)
-        if solution.gap > tight.tol and value <= solution.objective * (1.0 + 1e-6):
-            better = tight.solve(objective, solution.theta, weights=solution.weights)
-            solution.dual = max(solution.dual, better.dual)
-            if better.objective < solution.objective:
-                solution.theta, solution.objective = better.theta, better.objective
-        if value > max(solution.dual, 0.0) * (1.0 + 1e-7):
-            return None
-        solution.objective = value
-        solution.gap = relative_gap(objective, value, max(value - solution.dual, 0.0))
-        return intercepts
-
-    def _complaints(
-        self, objective: Objective, solution: Solution, tol: float, collapsed: bool
-    ) -> list[tuple[str, type[Warning]]]:
-        complaints = super()._complaints(objective, solution, tol, collapsed)
-        if collapsed:
-            message = (
-                f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of "
-                "the features lowers the risk, so the best fit is constant. Use a "
-                "milder spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
-            )
-            complaints.append((message, CollapsedFitWarning))
-        return complaints

@@ -10,10 +10,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._params import check_choice, refused
 from .._typing import AnyArray, Floats
 from .._warnings import CollapsedFitWarning
+from ..certificate import relative_gap
 from ..losses import Logistic, Loss, Multinomial, Squared
 from ..losses.multinomial import softmax
 from ..objective import Objective
-from ..solvers import Solution
+from ..solvers import Newton, Solution, automatic_solver
+from ..spaces import LinearSpace
 from .base import RiskEstimator, trims
 
 
@@ -96,10 +98,54 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         n_classes = len(self.classes_)
         return (Logistic(), 1) if n_classes == 2 else (Multinomial(), n_classes)
 
+    def _collapse(self, objective: Objective, solution: Solution) -> Floats | None:
+        """Intercepts of the constant fit if that is proven to be the best, else None.
+
+        A fit that looks constant is first solved to a tight gap, whatever `tol`, since
+        a loose one proves nothing. Under the mean spectrum a constant fit is ordinary.
+        Without intercepts, as in a kernel space, the constant is zero.
+        """
+        flat = objective.ranking.spectrum.monotone == "flat"
+        if flat or not solution.gap < 0.1:
+            return None
+        space = objective.space
+        if np.max(np.ptp(space.scores(solution.theta), axis=0)) > 0.1:
+            return None
+        bare = objective.with_space(
+            LinearSpace(
+                np.empty((space.n_rows, 0)),
+                intercept=space.intercept,
+                n_scores=space.n_scores,
+            )
+        )
+        intercepts = np.zeros(space.n_scores)
+        if space.intercept:
+            intercepts = Newton(tol=1e-11).solve(bare).theta
+        value = bare.value(bare.at(intercepts if space.intercept else np.zeros(0)))
+        solver: Any = automatic_solver(objective)
+        tight = solver(tol=1e-8)
+        if solution.gap > tight.tol and value <= solution.objective * (1.0 + 1e-6):
+            better = tight.solve(objective, solution.theta, weights=solution.weights)
+            solution.dual = max(solution.dual, better.dual)
+            if better.objective < solution.objective:
+                solution.theta, solution.objective = better.theta, better.objective
+        if value > max(solution.dual, 0.0) * (1.0 + 1e-7):
+            return None
+        solution.objective = value
+        solution.gap = relative_gap(objective, value, max(value - solution.dual, 0.0))
+        return intercepts
+
     def _complaints(
         self, objective: Objective, solution: Solution, tol: float, collapsed: bool
     ) -> list[tuple[str, type[Warning]]]:
         complaints = super()._complaints(objective, solution, tol, collapsed)
+        if collapsed:
+            message = (
+                f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of "
+                "the features lowers the risk, so the best fit is constant. Use a "
+                "milder spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
+            )
+            complaints.append((message, CollapsedFitWarning))
         left = np.unique(objective.y[solution.weights > 0])
         if trims(objective) and len(left) == 1:
             only = self.classes_[int(left[0])]

@@ -56,9 +56,11 @@ def minimise_trimmed(
         For random starts.
     monitor : callable or None
     """
-    check_kept(objective)
     check_finite(objective)
-    if solver.class_balanced and not isinstance(objective.loss, Squared):
+    if solver.class_balanced:
+        if isinstance(objective.loss, Squared):
+            rule, remedy = "False for regression", "it trims within classes"
+            raise ValueError(refused(solver, "class_balanced", rule, True, remedy))
         grouped = GroupedRanking.by(objective.ranking, objective.y)
         objective = objective.with_ranking(grouped)
     n = objective.ranking.n_rows
@@ -90,19 +92,6 @@ def _count(solver: Concentration, n_rows: int) -> int:
     return solver.starts
 
 
-def check_kept(objective: Objective) -> None:
-    """Refuse a spectrum that keeps less than one row."""
-    spectrum, ranking = objective.ranking.spectrum, objective.ranking
-    if isinstance(spectrum, RankedRange):
-        lower, upper = spectrum.ends
-        least = float(np.min(ranking.mass))
-        if upper - lower < least * (1.0 - 1e-9):
-            rule = "wide enough to keep one row"
-            rows = f"n_samples={ranking.n_rows}"
-            remedy = f"keep at least {least:.3g} of the mass ({rows})"
-            raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy))
-
-
 def check_finite(objective: Objective) -> None:
     """Refuse targets whose squares overflow."""
     if not isinstance(objective.loss, Squared):
@@ -127,7 +116,7 @@ def _kernel_ridge(
 ) -> Point:
     """Path, elimination and exchanges for squared loss in a kernel space."""
     path = penalties(objective.mu)
-    point: Point | None = objective.at(start) if start is not None else None
+    point: Point | None = None
     for mu in path[:-1]:
         refit = RidgeRefit(objective, mu)
         point = median_kernel_start(objective, refit) if point is None else point
@@ -135,11 +124,17 @@ def _kernel_ridge(
         point = heavy.run(refit, refit(heavy.weights(point), point))
         del refit
     refit = RidgeRefit(objective)
+    last: Point | None = None
+    if start is not None:
+        last = objective.at(start)
+        last = descent.run(refit, refit(descent.weights(last), last), label="last fit")
     if point is None:
         point = median_kernel_start(objective, refit)
     else:
         point = refit(descent.weights(point), point)
     best = descent.run(refit, point, label="path" if len(path) > 1 else "median")
+    if last is not None and descent.value(last) < descent.value(best):
+        best = last
     weights = refit.ridge.eliminate(
         objective.ranking.mass, 1.0 - _kept_share(objective)
     )
@@ -163,8 +158,6 @@ def _exchanges(
     best: Point,
 ) -> Point:
     """Exchange rows, then C-steps, as long as the objective falls and rounds last."""
-    if not objective.ranking.equal:
-        return best  # rows of unequal weight have no equals to change places with
     for _ in range(exchange_rounds(objective, solver.swaps)):
         moved = refit.ridge.exchange(descent.weights(best))
         if moved is None:

@@ -130,7 +130,7 @@ class Descent:
         monitor: Monitor | None = None,
     ) -> None:
         self.objective = objective
-        self.lowest = _weigher(objective.ranking)
+        self.lowest = LowestRows(objective.ranking)
         self.tol = tol
         self.max_iter = max_iter
         self.history: list[Record] = []
@@ -145,7 +145,7 @@ class Descent:
 
     def weights(self, point: Point) -> Floats:
         """λ at a point: kept rows and what each counts."""
-        return self.lowest(point.losses)
+        return self.lowest.weights(point.losses)
 
     def run(
         self, refit: Refit, point: Point, max_iter: int | None = None, label: str = ""
@@ -197,13 +197,6 @@ class Descent:
             status=Status.MAX_ITER if self.exhausted else Status.STATIONARY,
             history=self.history,
         )
-
-
-def _weigher(ranking: Ranking) -> Callable[[Floats], Floats]:
-    """λ by rank as a function of the losses."""
-    if ranking.spectrum.monotone == "none":
-        return ranking.weights
-    return LowestRows(ranking).weights
 
 
 # -- refits ----------------------------------------------------------------------------

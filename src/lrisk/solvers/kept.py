@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._typing import Floats
+from .._typing import Bools, Floats
 from ..ranking import Ranking
 from ..spectra import RankedRange
 
@@ -11,12 +11,12 @@ FRACTION = 1e-9
 
 
 class LowestRows:
-    """Weights by rank under a decreasing spectrum, for solvers that need them often.
+    """Weights by rank under a spectrum that trims, for solvers that need them often.
 
     Parameters
     ----------
     ranking : Ranking
-        Its spectrum must not increase.
+        Under a decreasing spectrum or a ranked range.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class LowestRows:
         Whether every row is either kept with its own weight, left out, or the one on
         the boundary: the subquantile.
     density : float
-        S′(0), the largest weight by mass, as S is concave.
+        S′(0), the largest weight by mass where S is concave.
     """
 
     def __init__(self, ranking: Ranking) -> None:
@@ -60,3 +60,27 @@ class LowestRows:
         if count > 1:
             weights[tied] = float(weights[tied].sum()) / count
         return weights
+
+
+def inliers(ranking: Ranking, losses: Floats, weights: Floats, groups: Floats) -> Bools:
+    """Which rows are not left out for their large losses, shape (n,).
+
+    Those that have weight. A ranked range gives none to its best rows either, but they
+    are no outliers: there, all rows below the largest loss that has weight.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    losses, weights : arrays of shape (n,)
+    groups : array of shape (n,)
+        Each group has a cut of its own; one value throughout means one cut.
+    """
+    result = weights > 0
+    if ranking.spectrum.monotone != "none":
+        return result
+    for group in np.unique(groups):
+        rows = groups == group
+        counted = losses[rows & (weights > 0)]
+        if counted.size:
+            result[rows] |= losses[rows] < counted.max()
+    return result

@@ -106,7 +106,21 @@ class SubquantileGradient(Solver):
         rng: np.random.Generator | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Take `max_iter` steps from `start`, or from what the parameter says."""
+        """Take `max_iter` steps from `start`, or from what the parameter says.
+
+        Steps that end above where they began have diverged; then the best recorded
+        point is the solution.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._descend(objective, start, rng, monitor)
+
+    def _descend(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
+    ) -> Solution:
         began = time.perf_counter()
         theta = self._first(objective, rng) if start is None else start.copy()
         lowest = LowestRows(objective.ranking)
@@ -114,6 +128,7 @@ class SubquantileGradient(Solver):
         forward = self._forward(objective, lowest, rate)
         every = max(1, self.max_iter // self.records)
         history: list[Record] = []
+        watch = _Watch(self.radius)
         step, status = 0, Status.STEPS_TAKEN
         space, loss, y = objective.space, objective.loss, objective.y
         while True:
@@ -125,6 +140,7 @@ class SubquantileGradient(Solver):
                 record = self._record(objective, step, theta, scores, losses, taken)
                 record["seconds"] = time.perf_counter() - began
                 history.append(record)
+                watch.see(record, theta, taken)
                 if monitor is not None:
                     monitor(record)
                 if self._converged(objective, gradient, record["objective"]):
@@ -142,9 +158,13 @@ class SubquantileGradient(Solver):
             step += 1
             if self.radius is not None:
                 self._project(objective, theta)
+        value = record["objective"]
+        if watch.diverged(value):
+            status = Status.DIVERGED
+            value, theta, taken = watch.best
         return Solution(
             theta=theta,
-            objective=record["objective"],
+            objective=value,
             gap=np.inf,
             dual=-np.inf,
             weights=taken,
@@ -248,3 +268,31 @@ class SubquantileGradient(Solver):
         if norm > self.radius:
             free = objective.space.n_scores if objective.space.intercept else 0
             theta[: theta.size - free] *= self.radius / norm
+
+
+class _Watch:
+    """The best recorded point, and whether the steps lead away from the first one.
+
+    A start outside the ball of radius R is not compared with: the projection may raise
+    the objective.
+    """
+
+    def __init__(self, radius: float | None) -> None:
+        self.limit = np.inf if radius is None else radius * (1.0 + 1e-9)
+        self.first = np.inf
+        self.best = (np.inf, np.empty(0), np.empty(0))
+
+    def see(self, record: Record, theta: Floats, weights: Floats) -> None:
+        """Take note of a recorded point."""
+        value = record["objective"]
+        if not record["norm"] <= self.limit or not np.isfinite(value):
+            return
+        if not np.isfinite(self.first):
+            self.first = value
+        if value < self.best[0]:
+            self.best = (value, theta.copy(), weights)
+
+    def diverged(self, value: float) -> bool:
+        """Whether a last value is above the first one, by more than rounding."""
+        room = 1e-9 * abs(self.first)
+        return bool(np.isfinite(self.best[0]) and not value <= self.first + room)

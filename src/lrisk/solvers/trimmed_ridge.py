@@ -19,12 +19,14 @@ import scipy.linalg
 from .._params import refused
 from .._typing import Floats, Indices
 from ..objective import Objective
-from .kept import FRACTION
+from .kept import FRACTION, LowestRows
 
 #: Likely rows whose columns the greedy elimination brings up to date at once.
 PANEL = 48
 #: Kept rows that are tried for exchanges at a time.
 BLOCK = 256
+#: Pairs of rows of unequal weight that are tried one at a time.
+SINGLE = 16
 
 
 class TrimmedFit(NamedTuple):
@@ -55,6 +57,7 @@ class TrimmedRidge:
         self.y = objective.y
         self.mu = objective.mu if mu is None else mu
         self.full = ranking.mass / kept
+        self._lowest = None if ranking.equal else LowestRows(ranking)
         #: a/w: what the ridge adds to the diagonal of K for a kept row.
         self.ridge = self.mu / self.full
         self.G = _inverse(objective.space.new_matrix(), self.ridge)
@@ -158,7 +161,7 @@ class TrimmedRidge:
         return weights
 
     def exchange(self, weights: Floats) -> tuple[Floats, TrimmedFit] | None:
-        """Exchange kept rows for excluded ones of the same weight; None if none helps.
+        """Exchange kept rows for excluded ones; None if none helps.
 
         Taking j back and dropping i lowers yᵀc by exactly
 
@@ -167,6 +170,10 @@ class TrimmedRidge:
         H = G_OO⁻¹, B = G_:O H. The best pairs are exchanged together as long as the
         objective falls; the best pair alone always makes it fall. Where no pair is
         left, no exchange of two rows can lower the objective.
+
+        Of rows of unequal weight, the mass that is then missing or too much is priced
+        at the largest loss kept, which tells pairs apart but is no proof: each trial is
+        fitted again with the weights that its own losses give.
         """
         part = weights / self.full
         gone = np.flatnonzero(part < FRACTION)
@@ -176,16 +183,20 @@ class TrimmedRidge:
             return None
         before = self.fit(weights)
         pairs = self._pairs(before, part, gone, inner, kept)
-        size = len(pairs)
-        while size >= 1:
+        trials = [pairs[: len(pairs) >> k] for k in range(len(pairs).bit_length())]
+        if self._lowest is not None:
+            trials += [pairs[k : k + 1] for k in range(1, min(SINGLE, len(pairs)))]
+        for trial in trials:
+            dropped, taken = trial.T
             moved = weights.copy()
-            dropped, taken = pairs[:size].T
             moved[taken] = self.full[taken]
             moved[dropped] = 0.0
             after = self.fit(moved)
+            if self._lowest is not None:
+                moved = self._lowest.weights(0.5 * after.residuals**2)
+                after = self.fit(moved)
             if after.value < before.value * (1.0 - 1e-12):
                 return moved, after
-            size //= 2
         return None
 
     def _pairs(
@@ -209,6 +220,7 @@ class TrimmedRidge:
         best = np.full(len(gone), -np.inf)
         partner = np.zeros(len(gone), dtype=np.int64)
         places = np.arange(len(gone))
+        largest = float(np.max(before.residuals[part >= FRACTION] ** 2))
         for start in range(0, len(kept), BLOCK):
             rows = kept[start : start + BLOCK]
             columns = np.asfortranarray(self.G[np.ix_(out, rows)])
@@ -218,6 +230,9 @@ class TrimmedRidge:
             gain = before.coefficients[rows] + back * (z / spread)
             gain *= gain
             gain /= diagonal + back * back / spread
+            if self._lowest is not None:
+                lost = self.full[rows] - self.full[gone][:, None]
+                gain -= largest / self.mu * lost
             column = np.argmax(gain, axis=1)
             value = gain[places, column]
             better = value > best

@@ -91,6 +91,8 @@ class KernelSpace(Space):
         if n < 50:
             scaled = root[:, None] * K * root
             return max(float(np.linalg.eigvalsh(scaled)[-1]), 0.0)
+        if not K.any():
+            return 0.0  # Lanczos cannot begin
         operator = scipy.sparse.linalg.LinearOperator(
             (n, n), matvec=lambda v: root * (K @ (root * v.ravel())), dtype=np.float64
         )

@@ -98,12 +98,14 @@ class Kernel:
             case "cosine":
                 return _products(_unit(X), _unit(Z))
             case "rbf":
+                same = X is Z
+                X, Z = _centred(X, Z)
                 K = _products(X, Z)
                 K *= 2.0 * gamma
                 K -= gamma * _squares(X)[:, None]
                 K -= gamma * _squares(Z)
                 np.minimum(K, 0.0, out=K)
-                if X is Z:
+                if same:
                     np.fill_diagonal(K, 0.0)
                 return np.exp(K, out=K)
             case "laplacian":
@@ -145,6 +147,20 @@ def _products(X: Any, Z: Any) -> Floats:
         return np.ascontiguousarray(product, dtype=np.float64)
     X, Z = np.asarray(X, dtype=np.float64), np.asarray(Z, dtype=np.float64)
     return np.ascontiguousarray(X @ Z.T)
+
+
+def _centred(X: Any, Z: Any) -> tuple[Any, Any]:
+    """Both without the mean of Z, which leaves differences of rows as they are.
+
+    ‖x − z‖² from products cancels where the rows are far from zero and near each other.
+    Sparse rows stay sparse, and so as they are.
+    """
+    if _sparse(X) or _sparse(Z):
+        return X, Z
+    right = np.asarray(Z, dtype=np.float64)
+    mean = right.mean(axis=0)
+    centred = right - mean
+    return (centred if X is Z else np.asarray(X, dtype=np.float64) - mean), centred
 
 
 def _squares(X: Any) -> Floats:
