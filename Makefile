@@ -6,6 +6,8 @@ STAMP := $(VENV)/.ready
 # One BLAS thread per process: two on small matrices are slower than one.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
+# Without it scikit-learn's check of array API input would be skipped.
+test: export SCIPY_ARRAY_API = 1
 
 .PHONY: demo test lint bench clean setup
 .DELETE_ON_ERROR:
