@@ -1,6 +1,5 @@
 """What the linear estimators share: validate, build the objective, solve, store."""
 
-import copy
 import sys
 import warnings
 from typing import Any, ClassVar, Self
@@ -31,7 +30,6 @@ from ..permutahedron import project
 from ..procedures import minimise_trimmed
 from ..ranking import Ranking, check_row_weights
 from ..solvers import (
-    SGD,
     SOLVERS,
     Concentration,
     Solution,
@@ -41,7 +39,6 @@ from ..solvers import (
 )
 from ..solvers.kept import inliers
 from ..solvers.solution import Monitor, Record
-from ..solvers.stream import Stream
 from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
 
@@ -79,7 +76,6 @@ class RiskEstimator(SpectrumEstimator):
     warm_start: bool
     random_state: Any
     verbose: int
-    stream_: Stream
     risk_weights_: Floats
     weight_sum_: float
 
@@ -122,8 +118,7 @@ class RiskEstimator(SpectrumEstimator):
                     raise ValueError(refused(self, "X or y", rule, "overflow", remedy))
                 collapsed = self._store(objective, solution, kept)
             self.solver_ = solver.name
-            if hasattr(self, "stream_"):
-                del self.stream_  # a fit ends any stream
+            self.__dict__.pop("stream_", None)  # a fit ends any stream
         callbacks.end()
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt(solution.status.value)
@@ -132,67 +127,6 @@ class RiskEstimator(SpectrumEstimator):
         ):
             warnings.warn(message, kind, stacklevel=FIT_DEPTH)
         return self
-
-    def _partial_fit(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any = None
-    ) -> Self:
-        with unchanged_on_error(self):
-            self._check_parameters()
-            first = not hasattr(self, "stream_")
-            X, y = self._check_data(X, y, reset=not hasattr(self, "coef_"))
-            weight = check_row_weights(sample_weight, X.shape[0])
-            if weight is not None:
-                X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-            if first and classes is not None:
-                self.classes_ = np.unique(classes)
-            target = self._encode_again(y)
-            solver = self.solver if isinstance(self.solver, SGD) else SGD()
-            loss, n_scores = self._loss()
-            spectrum = parse_spectrum(self.spectrum)
-            check_spectrum(type(self).__name__, spectrum, solver.spectra, solver.name)
-            columns = X.shape[1] + self.fit_intercept
-            if first:
-                stream = Stream.begin(np.zeros(columns * n_scores))
-                if hasattr(self, "coef_"):  # go on from a fit
-                    plain = LinearSpace(
-                        X, intercept=self.fit_intercept, n_scores=n_scores
-                    )
-                    theta = plain.join(*self._linear_coefficients())
-                    stream = Stream.begin(theta, self.weight_sum_)
-            else:
-                stream = copy.deepcopy(self.stream_)
-            if stream.theta.size != columns * n_scores:
-                rule, remedy = "the same throughout a stream", "start anew with clone"
-                value = self.fit_intercept
-                raise ValueError(refused(self, "fit_intercept", rule, value, remedy))
-            size = solver.batch_size or 64
-            for start in range(0, X.shape[0], size):
-                rows = slice(start, min(start + size, X.shape[0]))
-                part = None if weight is None else weight[rows]
-                ranking = Ranking(spectrum, rows.stop - rows.start, part)
-                space = LinearSpace(
-                    X[rows], intercept=self.fit_intercept, n_scores=n_scores
-                )
-                alpha = float(self.alpha)
-                batch = Objective(ranking, loss, space, target[rows], alpha)
-                stream.step(solver, batch)
-            theta = stream.finish(solver)
-            if not np.all(np.isfinite(theta)):
-                rule, remedy = "small enough for these data", "lower it or use 'auto'"
-                rate = solver.learning_rate
-                raise ValueError(refused(self, "learning_rate", rule, rate, remedy))
-            for name in ("objective_", "dual_gap_", "history_", "risk_weights_"):
-                self.__dict__.pop(name, None)  # they speak of a fit that is over
-            self.stream_ = stream
-            self.weight_sum_ = stream.weight
-            self.n_iter_ = stream.steps
-            self.solver_ = solver.name
-            self._store_coefficients(*space.uncentred(theta))
-        return self
-
-    def _streams(self) -> bool:
-        """Whether `partial_fit` is there: for the solver that needs no second look."""
-        return isinstance(self.solver, SGD) or self.solver == "sgd"
 
     # -- what the two estimators fill in -----------------------------------------------
 

@@ -13,11 +13,11 @@ from .._validation import unchanged_on_error, validate_data
 from ..objective import Objective
 from ..solvers import Solution, Solver
 from ..spectra import Spectrum
-from .base import RiskEstimator
+from .streaming import Streaming
 from .targets import ClassTargets, NumberTargets
 
 
-class RiskRegressor(NumberTargets):
+class RiskRegressor(NumberTargets, Streaming):
     r"""Linear regression that minimises a spectral risk of its losses.
 
     Minimises over w and b
@@ -125,7 +125,7 @@ class RiskRegressor(NumberTargets):
         self.random_state = random_state
         self.verbose = verbose
 
-    @available_if(RiskEstimator._streams)
+    @available_if(Streaming._streams)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RiskRegressor":
         """Take stochastic steps on the next rows of a stream (``solver="sgd"`` only).
 
@@ -162,7 +162,7 @@ class RiskRegressor(NumberTargets):
         self.intercept_ = float(intercept[0])
 
 
-class RiskClassifier(ClassTargets):
+class RiskClassifier(ClassTargets, Streaming):
     r"""Linear classification that minimises a spectral risk of its losses.
 
     Minimises over w and b
@@ -280,7 +280,7 @@ class RiskClassifier(ClassTargets):
         self.random_state = random_state
         self.verbose = verbose
 
-    @available_if(RiskEstimator._streams)
+    @available_if(Streaming._streams)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "RiskClassifier":
