@@ -20,6 +20,9 @@ from pathlib import Path
 from benchmarks import _robust_data as data
 from benchmarks._data import available
 from benchmarks._robust_class_report import print_accuracies
+from benchmarks._robust_classifiers import CLASS_METHODS
+from benchmarks._robust_detectors import DETECTORS
+from benchmarks._robust_regressors import METHODS
 from benchmarks._robust_report import (
     print_calibration,
     print_cells,
@@ -45,7 +48,16 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="file of finished cells (JSON lines)")
     parser.add_argument("--development", action="store_true")
     parser.add_argument("--speed", action="store_true", help="only the CPU times")
-    return parser.parse_args(given)
+    options = parser.parse_args(given)
+    known = {
+        "datasets": {*data.REGRESSION, *data.CLASSES, *data.CLEAN},
+        "methods": {*METHODS, *CLASS_METHODS, *DETECTORS},
+    }
+    for name, names in known.items():
+        for one in getattr(options, name) or ():
+            if one not in names:
+                parser.error(f"--{name}: no {one!r}; there are {sorted(names)}")
+    return options
 
 
 def main(given: list[str] | None = None) -> None:
@@ -75,8 +87,9 @@ def main(given: list[str] | None = None) -> None:
         else:
             print_cells(records, "accuracy on clean test rows")
             print_accuracies(records)
-            print_contamination(records)
-            print_flags(records, "")
+            print_contamination(records, None)
+            print_flags(records, None)
+            print_calibration(records)
 
 
 if __name__ == "__main__":
