@@ -1,4 +1,8 @@
-"""The classifications that are compared; scaling as for the regressions."""
+"""The classifications that are compared; scaling as for the regressions.
+
+Plain logistic regression and SVC are there twice: with C (and gamma) searched, and as
+scikit-learn gives them (C=1, gamma one over the number of features).
+"""
 
 import functools
 import time
@@ -72,6 +76,24 @@ def _svc(trial: ClassTrial) -> Outcome:
     return Outcome(found.predict(rows.test_X), cpu, {})
 
 
+def _default_logistic(trial: ClassTrial) -> Outcome:
+    rows = trial.everything
+    began = time.process_time()
+    gamma = None if trial.kernel == "linear" else 1.0 / rows.X.shape[1]
+    features = KernelFeatures(rows.X, gamma)
+    model = logistic(1.0).fit(features(rows.X), rows.y)
+    predicted = model.predict(features(rows.test_X))
+    return Outcome(predicted, time.process_time() - began, {})
+
+
+def _default_svc(trial: ClassTrial) -> Outcome:
+    rows = trial.everything
+    began = time.process_time()
+    model = SVC(kernel=trial.kernel, max_iter=200_000).fit(rows.X, rows.y)
+    cpu = time.process_time() - began
+    return Outcome(model.predict(rows.test_X), cpu, {})
+
+
 def _robust(trial: ClassTrial) -> Outcome:
     rows = trial.rows
     model = lrisk.RobustClassifier(kernel=trial.kernel, random_state=trial.seed)
@@ -134,6 +156,8 @@ def _sever(trial: ClassTrial, tuned: Tuned) -> Any:
 CLASS_METHODS: dict[str, tuple[ClassMethod, bool]] = {
     "logistic": (_logistic, True),
     "SVC": (_svc, True),
+    "logistic C=1": (_default_logistic, True),
+    "SVC C=1": (_default_svc, True),
     "robust": (_robust, True),
     "subquantile": (_rival(_subquantile), True),
     "oracle": (_oracle, True),
