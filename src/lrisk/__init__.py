@@ -1,5 +1,8 @@
 """Learning when the plain average of the losses is the wrong thing to minimise."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from . import analysis, datasets, displays, losses, metrics, noise, solvers, spectra
 from ._version import __version__
 from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
@@ -18,6 +21,9 @@ from .estimators import (
 from .permutahedron import risk_weights
 from .ranking import risk
 
+if TYPE_CHECKING:
+    from . import baselines
+
 __all__ = [
     "CollapsedFitWarning",
     "KernelRiskClassifier",
@@ -32,6 +38,7 @@ __all__ = [
     "RiskRegressor",
     "__version__",
     "analysis",
+    "baselines",
     "certify",
     "datasets",
     "displays",
@@ -43,3 +50,10 @@ __all__ = [
     "solvers",
     "spectra",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what only comparisons need when it is first asked for."""
+    if name == "baselines":
+        return importlib.import_module(".baselines", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
