@@ -16,6 +16,7 @@ from .estimators import (
     RiskClassifier,
     RiskKMeans,
     RiskRegressor,
+    RobustRegressor,
     certify,
 )
 from .permutahedron import risk_weights
@@ -36,6 +37,7 @@ __all__ = [
     "RiskClassifier",
     "RiskKMeans",
     "RiskRegressor",
+    "RobustRegressor",
     "__version__",
     "analysis",
     "baselines",

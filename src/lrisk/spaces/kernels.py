@@ -75,6 +75,16 @@ class Kernel:
             remedy = "a negative one gives no positive definite kernel"
             check_real(owner, "coef0", self.coef0, low=0, remedy=remedy)
 
+    def with_gamma(self, gamma: float) -> "Kernel":
+        """The same kernel with another γ."""
+        return Kernel(
+            self.name,
+            gamma=gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            params=self.params,
+        )
+
     @property
     def precomputed(self) -> bool:
         """Whether "rows" are already those of a kernel matrix."""

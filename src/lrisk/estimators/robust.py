@@ -1,0 +1,355 @@
+"""Regression when some rows are wrong and nobody knows which, or how many."""
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._params import check_real, refused
+from .._threads import blas_threads_for
+from .._typing import Bools, Floats, Indices
+from .._validation import generator, unchanged_on_error, validate_data
+from ..procedures.contamination import (
+    Distinct,
+    Explainer,
+    Judgement,
+    Model,
+    OutlierExplanation,
+    RobustFit,
+    fit_judged,
+    judge_table,
+    nothing_judged,
+    told_share,
+)
+from ..procedures.contamination.final_fit import KernelFit
+from ..procedures.contamination.regression import NOT_ASKED
+from ..procedures.contamination.robust_scale import half_scale
+from ..ranking import check_row_weights
+from ..spaces import Kernel, KernelRows
+from ..spaces.kernels import PARAMETERS
+
+KernelParameter = str | Callable[..., float]
+
+
+class SelectedStage(NamedTuple):
+    """Which stage of the recipe decided.
+
+    Attributes
+    ----------
+    name : str
+        ``"ordinary"``: nothing was found, the fit is the ordinary one. ``"robust"``:
+        rows were left out and the rest held back. ``"without leverage"``: only rows far
+        out in X were left out.
+    scores : dict
+        Capped squared leave-one-out errors of this fit and of the ordinary one, on the
+        rows kept; empty where nothing was left out.
+    reference : str
+        What rows were compared with: ``"robust"``; ``"ordinary"``, where the rows that
+        did not fit turned out predictable; ``"group"``, where they lie apart in X;
+        ``"told"`` under a given contamination; ``"too few rows"`` or ``"constant
+        target"``, where nothing can be judged.
+    evidence : float
+        Twice the log likelihood ratio of two populations of residuals against one, less
+        2 log n. Above 2 + 400/n there are two.
+    """
+
+    name: str
+    scores: dict[str, float]
+    reference: str
+    evidence: float
+
+
+class RobustRegressor(RegressorMixin, BaseEstimator):
+    r"""(Kernel) ridge regression with an unknown share of wrong rows.
+
+    Rows are judged by a flexible robust reference, whatever the final model is, in
+    units of the local noise. Only if two populations of residuals, a core and outliers
+    at least six of its scales away, explain them clearly better than a single skewed
+    and heavy-tailed one, are there outliers; and only if the rows are not predictable
+    after all and a forest misfits them too. Then they are left out, and the model is
+
+    .. math:: \min_f \sum_i p_i\, \rho\bigl(y_i - f(x_i)\bigr) + \alpha \|f\|^2
+
+    with p the chance to belong and ρ Huber's loss. If nothing is found the fit is the
+    ordinary one, ``Ridge`` or ``KernelRidge`` on standardised columns.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "poly", "laplacian", "cosine"} or callable, \
+            default="linear"
+        Positive definite kernels only; a callable takes two (standardised) rows.
+    contamination : "auto" or float in [0, 0.5), default="auto"
+        Share of wrong rows. A number is taken at its word: so many rows are left out.
+    alpha : "auto" or float > 0, default="auto"
+        Penalty on the scale of ``Ridge(alpha)`` and ``KernelRidge(alpha)`` over
+        standardised columns; ``"auto"`` takes the lowest leave-one-out error. The
+        intercept is not penalised.
+    gamma : "auto" or float > 0, default="auto"
+        Of the kernel over standardised columns; ``"auto"`` as for alpha.
+    degree : int, default=3
+    coef0 : float ≥ 0, default=1
+    kernel_params : mapping or None, default=None
+        Keyword arguments of a callable kernel.
+    random_state : int, RandomState instance or None, default=None
+        For the forest, the pilot of large tables and the resampled interval.
+    verbose : int, default=0
+        Print what was found if positive.
+
+    Attributes
+    ----------
+    contamination_ : float
+        Estimated share of wrong rows, by weight.
+    contamination_interval_ : tuple of float
+        Where that share lies: resampled residuals under two shapes of the noise.
+    outlier_score_ : array of shape (n_samples,)
+        Chance that a training row does not belong to the others; 0 for rows without
+        weight.
+    inlier_mask_ : array of bool of shape (n_samples,)
+        False where a row is flagged: score above 0.7, or the worst rows under a given
+        contamination.
+    leverage_mask_ : array of bool of shape (n_samples,)
+        True where a row was left out of a linear fit only for pulling it from far out
+        in X. Such rows are not flagged: they may be right, and the model wrong.
+    expected_false_flags_ : float
+        Σ (1 − score) over flagged rows.
+    scale_ : float
+        Robust standard deviation of the noise round the fit.
+    selected_ : SelectedStage
+    coef_ : array of shape (n_features,)
+        Only with the linear kernel, in units of X.
+    intercept_ : float
+    dual_coef_ : array of shape (n_kept,)
+        Only with other kernels: f(x) = Σ dual_coef_i k(c_i, x) + intercept.
+    X_fit_ : array of shape (n_kept, n_features)
+        The centres c: the distinct rows of the fit, standardised.
+    feature_center_, feature_scale_ : arrays of shape (n_features,)
+        Of the standardisation, from the rows of the fit.
+    alpha_ : float
+    gamma_ : float or None
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    Notes
+    -----
+    Wrong rows that are themselves predictable, a second population with a relation of
+    its own, look like structure and are not flagged. Wrong values of a single feature
+    are only seen if they change the prediction. Below forty distinct rows nothing is
+    judged. Of more than a thousand rows a random thousand are judged by all stages, and
+    the others by what was learnt from these. Rows that agree in all columns count as
+    one row with the sum of their weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lrisk import RobustRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> rng = np.random.default_rng(0)
+    >>> wrong = rng.random(len(y)) < 0.2
+    >>> dirty = np.where(wrong, rng.normal(500, 300, len(y)), y)
+    >>> model = RobustRegressor(random_state=0).fit(X, dirty)
+    >>> bool(0.13 < model.contamination_ < 0.27)
+    True
+    >>> bool(wrong[~model.inlier_mask_].mean() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: KernelParameter = "linear",
+        *,
+        contamination: str | float = "auto",
+        alpha: str | float = "auto",
+        gamma: str | float = "auto",
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.contamination = contamination
+        self.alpha = alpha
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- fitting -----------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the rows that do not fit, and fit the others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative; 0 counts like no row, k like k copies.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            model = self._model()
+            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            y = np.asarray(y, dtype=np.float64)
+            weight = check_row_weights(sample_weight, len(y))
+            weight = np.ones(len(y)) if weight is None else weight
+            rows = np.flatnonzero(weight > 0)
+            distinct = Distinct.of(X[rows], y[rows], weight[rows])
+            first = rows[distinct.first]
+            with blas_threads_for(min(X.size, 1)):
+                judgement = self._judge(X[first], y[first])
+                found = fit_judged(
+                    model, X[first], y[first], distinct.weights, judgement
+                )
+                kept = X[first][~judgement.flagged]
+                self._explainer = Explainer.of(kept)
+            self._store(found, judgement, distinct.weights)
+            index = np.full(len(y), -1)
+            index[rows] = distinct.number
+            self._spread(found, judgement, index)
+        if self.verbose:
+            self._tell()
+        return self
+
+    def _model(self) -> Model:
+        remedy = "or 'auto'"
+        if self.contamination != "auto":
+            low, high = 0.0, 0.5
+            check_real(
+                self,
+                "contamination",
+                self.contamination,
+                low=low,
+                high=high,
+                high_open=True,
+                remedy=remedy,
+            )
+        for name in ("alpha", "gamma"):
+            given = getattr(self, name)
+            if not (isinstance(given, str) and given == "auto"):
+                check_real(self, name, given, low=0, low_open=True, remedy=remedy)
+        if not isinstance(self.verbose, int | np.integer):
+            rule, remedy = "a whole number", "0 means silent"
+            raise TypeError(refused(self, "verbose", rule, self.verbose, remedy))
+        auto = self.gamma == "auto"
+        kernel = self._kernel(None if auto else float(self.gamma))
+        kernel.validate(self)
+        if kernel.precomputed:
+            rule, remedy = "one of features", "rows are judged by their features"
+            raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
+        wide = callable(self.kernel) or "gamma" not in PARAMETERS[str(self.kernel)]
+        alpha = None if self.alpha == "auto" else float(self.alpha)
+        return Model(kernel, alpha, auto and not wide)
+
+    def _kernel(self, gamma: float | None) -> Kernel:
+        return Kernel(
+            self.kernel,
+            gamma=gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            params=self.kernel_params,
+        )
+
+    def _judge(self, X: Floats, y: Floats) -> Judgement:
+        if self.contamination == 0.0:
+            return nothing_judged(y, NOT_ASKED, (0.0, 0.0))
+        judgement = judge_table(X, y, generator(self.random_state))
+        if self.contamination == "auto":
+            return judgement
+        return told_share(judgement, float(self.contamination))
+
+    def _store(self, found: RobustFit, judgement: Judgement, weights: Floats) -> None:
+        for name in ("coef_", "dual_coef_", "X_fit_", "gamma_"):
+            self.__dict__.pop(name, None)
+        fit = found.fit
+        if isinstance(fit, KernelFit):
+            self.dual_coef_, self.X_fit_ = fit.dual_coef, fit.rows
+            self.intercept_, self.gamma_ = fit.level, fit.kernel.gamma
+        else:
+            self.coef_, self.intercept_, self.gamma_ = fit.coef, fit.intercept, None
+        self.feature_center_, self.feature_scale_ = fit.scaling
+        self.alpha_ = fit.alpha
+        self.scale_ = half_scale(fit.left_out)
+        self._judge_ = judgement.judge
+        self.selected_ = SelectedStage(
+            found.chosen, found.errors, judgement.source, judgement.evidence
+        )
+        low, high = judgement.interval
+        # By rows the model says how many; weights only move mass among them.
+        chance, share = judgement.chance, judgement.share
+        by_rows, by_mass = np.mean(chance), np.average(chance, weights=weights)
+        factor = float(by_mass / by_rows) if by_rows > 0.0 else 1.0
+        if judgement.source == "told":
+            factor = 1.0
+        self.contamination_ = min(factor * share, 0.5)
+        interval = (min(factor * low, 0.5), min(factor * high, 0.5))
+        self.contamination_interval_ = interval
+
+    def _spread(self, found: RobustFit, judgement: Judgement, index: Indices) -> None:
+        """Give every row of the table what was found of the distinct row it equals."""
+        known = index >= 0
+        self.outlier_score_ = np.zeros(len(index))
+        self.outlier_score_[known] = judgement.chance[index[known]]
+        self.inlier_mask_: Bools = np.ones(len(index), dtype=bool)
+        self.inlier_mask_[known] = ~judgement.flagged[index[known]]
+        self.leverage_mask_: Bools = np.zeros(len(index), dtype=bool)
+        self.leverage_mask_[known] = found.pulling[index[known]]
+        doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
+        self.expected_false_flags_ = float(doubt.sum())
+
+    def _tell(self) -> None:
+        low, high = self.contamination_interval_
+        sys.stdout.write(
+            f"{self.selected_.name}: contamination {self.contamination_:.2f} "
+            f"({low:.2f} to {high:.2f}), flagged {int(np.sum(~self.inlier_mask_))} "
+            f"rows of which {self.expected_false_flags_:.1f} expected false, "
+            f"alpha {self.alpha_:.3g}\n"
+        )
+
+    # -- predicting --------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Floats:
+        """Predict targets; shape (n_samples,)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if hasattr(self, "coef_"):
+            return np.asarray(X @ self.coef_ + self.intercept_)
+        Z = (X - self.feature_center_) / self.feature_scale_
+        rows = KernelRows(self._kernel(self.gamma_), self.X_fit_, Z)
+        return np.asarray(rows.scores(self.dual_coef_) + self.intercept_)
+
+    # -- explaining --------------------------------------------------------------------
+
+    def explain_outliers(self, X: Any, y: Any) -> OutlierExplanation:
+        """Say how far rows are off, how far out they lie, and by which columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Observed targets.
+
+        Returns
+        -------
+        OutlierExplanation
+            Named arrays `residual`, `leverage`, `contributions` and `columns`.
+        """
+        check_is_fitted(self)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
+        y = np.asarray(y, dtype=np.float64)
+        if self._judge_ is not None:
+            judge = self._judge_
+            return self._explainer.explain(judge.expected, judge.scale_of, X, y)
+        scale = self.scale_ if self.scale_ > 0.0 else 1.0
+        return self._explainer.explain(
+            self.predict, lambda rows: np.full(len(rows), scale), X, y
+        )

@@ -1,0 +1,178 @@
+"""The models themselves: ridge and kernel ridge, their penalties by leave-one-out."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from ..._typing import Floats
+from ...spaces import Kernel
+from .kernel_ridge import BLOCK_ENTRIES, inverse_and_solution, squared_distances
+from .reference import median_square
+
+#: Penalties tried for a linear model, in units of the mean weight of its rows.
+LINEAR_ALPHAS = np.geomspace(1e-3, 1e4, 22)
+#: Penalties tried for a kernel model, and factors on the default γ.
+KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
+GAMMA_FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0)
+#: Rows on which γ and the penalty of a kernel model are compared.
+SEARCH_ROWS = 600
+
+
+class Scaling(NamedTuple):
+    """Weighted means and standard deviations of the columns a model is fitted to."""
+
+    center: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, X: Floats, weights: Floats) -> "Scaling":
+        """Of some rows; constant columns are left as they are."""
+        center = np.average(X, axis=0, weights=weights)
+        scale = np.sqrt(np.average((X - center) ** 2, axis=0, weights=weights))
+        tiny = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)
+        return cls(center, np.where(tiny, 1.0, scale))
+
+    def __call__(self, X: Floats) -> Floats:
+        """(X − center)/scale."""
+        return np.asarray((X - self.center) / self.scale)
+
+
+class LinearFit(NamedTuple):
+    """f(x) = coef·x + intercept, its penalty, and residuals left out of the fit."""
+
+    scaling: Scaling
+    coef: Floats
+    intercept: float
+    alpha: float
+    left_out: Floats
+
+    def predict(self, X: Floats) -> Floats:
+        """Values at other rows."""
+        return np.asarray(X @ self.coef + self.intercept)
+
+
+def fit_linear(
+    X: Floats, y: Floats, weights: Floats, alpha: float | None = None
+) -> LinearFit:
+    """Ridge regression on standardised columns; α by leave-one-out unless given.
+
+    Minimises Σ w_i (y_i − f(x_i))² + α‖v‖², v the coefficients of standardised columns.
+    With Z = √w∘(standardised, weighted-centred) rows = U S Vᵀ, the hat matrix is
+    U diag(s²/(s² + α)) Uᵀ plus that of the intercept.
+    """
+    scaling = Scaling.of(X, weights)
+    root = np.sqrt(weights)
+    Z = scaling(X)
+    Z *= root[:, None]
+    level = float(np.average(y, weights=weights))
+    target = root * (y - level)
+    n, d = Z.shape
+    if d <= n:
+        values, V = scipy.linalg.eigh(Z.T @ Z)
+        kept = values > max(n, d) * np.finfo(float).eps * max(values[-1], 1e-300)
+        values, V = values[kept], V[:, kept]
+        U = Z @ (V / np.sqrt(values))
+    else:
+        U, s, Vt = scipy.linalg.svd(Z, full_matrices=False)
+        kept = s > n * np.finfo(float).eps * max(s[0], 1e-300)
+        U, values, V = U[:, kept], s[kept] ** 2, Vt[kept].T
+    projected = U.T @ target
+    squares = U * U
+    base = weights / np.sum(weights)
+    grid = LINEAR_ALPHAS * float(np.mean(weights)) if alpha is None else [alpha]
+    best: tuple[float, float, Floats] | None = None
+    for penalty in grid:
+        shrink = values / (values + penalty)
+        residuals = target - U @ (shrink * projected)
+        left = residuals / np.maximum(1.0 - squares @ shrink - base, 1e-10)
+        error = float(left @ left)
+        if best is None or error < best[0]:
+            best = (error, float(penalty), left / root)
+    assert best is not None
+    _, penalty, left_out = best
+    slopes = V @ (np.sqrt(values) / (values + penalty) * projected)
+    coef = slopes / scaling.scale
+    intercept = level - float(coef @ scaling.center)
+    return LinearFit(scaling, coef, intercept, penalty, left_out)
+
+
+class KernelFit(NamedTuple):
+    """f(x) = Σ a_i k(x_i, x) + level over standardised rows."""
+
+    kernel: Kernel
+    scaling: Scaling
+    rows: Floats
+    dual_coef: Floats
+    level: float
+    alpha: float
+    left_out: Floats
+
+    def predict(self, X: Floats) -> Floats:
+        """Values at other rows."""
+        out = np.empty(len(X))
+        step = max(1, BLOCK_ENTRIES // max(len(self.rows), 1))
+        for start in range(0, len(X), step):
+            Z = self.scaling(X[start : start + step])
+            out[start : start + step] = self.kernel(Z, self.rows) @ self.dual_coef
+        return out + self.level
+
+
+def fit_kernel(
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    *,
+    alpha: float | None = None,
+    search_gamma: bool = True,
+) -> KernelFit:
+    """Kernel ridge regression on standardised columns; γ and α by leave-one-out."""
+    scaling = Scaling.of(X, weights)
+    Z = scaling(X)
+    level = float(np.average(y, weights=weights))
+    target = y - level
+    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    penalty = alpha
+    if alpha is None or search_gamma:
+        kernel, penalty = _search(
+            Z[few], target[few], weights[few], kernel, alpha, search_gamma
+        )
+    assert penalty is not None
+    A = kernel(Z, Z)
+    A.flat[:: len(y) + 1] += penalty / weights
+    inverse, dual = inverse_and_solution(A, target)
+    return KernelFit(kernel, scaling, Z, dual, level, penalty, dual / inverse)
+
+
+def _search(
+    Z: Floats,
+    y: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    alpha: float | None,
+    search_gamma: bool,
+) -> tuple[Kernel, float]:
+    """The γ and α with the lowest weighted leave-one-out error."""
+    kernels = [kernel]
+    if search_gamma:
+        unit = 1.0 / median_square(squared_distances(Z, Z))
+        kernels = [kernel.with_gamma(factor * unit) for factor in GAMMA_FACTORS]
+    root = np.sqrt(weights)
+    grid = KERNEL_ALPHAS if alpha is None else [alpha]
+    best: tuple[float, Kernel, float] | None = None
+    for candidate in kernels:
+        K = candidate(Z, Z)
+        K *= root[:, None]
+        K *= root
+        values, vectors = scipy.linalg.eigh(K, overwrite_a=True, check_finite=False)
+        values = np.maximum(values, 0.0)
+        projected, squares = vectors.T @ (root * y), vectors * vectors
+        for penalty in grid:
+            shrink = 1.0 / (values + penalty)
+            left = (vectors @ (shrink * projected)) / (squares @ shrink)
+            error = float(left @ left)
+            if best is None or error < best[0]:
+                best = (error, candidate, float(penalty))
+    assert best is not None
+    return best[1], best[2]

@@ -1,0 +1,304 @@
+"""Which rows do not come from the population of the others.
+
+The recipe: a reference that resists contamination; its residuals in units of the local
+noise level; one population or two; then two doubts. Is what it calls outliers
+predictable after all? Does an unrelated model misfit these rows too?
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Bools, Floats
+from .forest import MedianForest
+from .kernel_ridge import squared_distances
+from .noise_level import NoiseLevel
+from .populations import Populations, alone, together
+from .reference import (
+    BISQUARE,
+    Reference,
+    ordinary_reference,
+    robust_reference,
+    weighted_reference,
+)
+from .robust_scale import Columns, compress, half_scale
+
+#: Chance above which a row is flagged.
+FLAGGED_ABOVE = 0.7
+#: From where on a standardised residual only counts by its logarithm.
+COMPRESSED_BEYOND = 20.0
+#: Least rows for a verdict, and most rows that references are fitted to.
+FEWEST_ROWS, PILOT_ROWS = 40, 1000
+#: Evidence that two populations need: a + b/n. On simulated clean tables (normal,
+#: lognormal, t₃, heteroscedastic, non-linear, whole numbers; 50 to 200 rows) residuals of
+#: one population stayed below it but for a step function at 50 rows.
+EVIDENCE, EVIDENCE_OF_FEW = 2.0, 400.0
+#: Share of one value from which on half-samples would see nothing else.
+POINT_MASS = 0.25
+#: Share of the robust error below which the ordinary fit calls flagged rows structure.
+PREDICTABLE_BELOW = 0.6
+#: Share from which on the level is estimated again without the flagged rows.
+LARGE_SHARE = 0.15
+#: Fits of the reference to what is left.
+POLISHING_STEPS = 2
+#: Scales by which the forest must misfit a flagged row too.
+FOREST_SCALES = 2.5
+
+
+class Verdict(NamedTuple):
+    """What one reference says of the rows.
+
+    share : estimated share of outliers, zero where one population is enough
+    evidence : 2 log likelihood ratio less its BIC penalty
+    chance : posterior of being an outlier
+    u, scale : standardised residuals, and what they were divided by
+    shift : centre of the kept residuals
+    """
+
+    share: float
+    evidence: float
+    chance: Floats
+    u: Floats
+    scale: Floats
+    shift: float
+    level: NoiseLevel
+    populations: Populations | None
+
+    @property
+    def flagged(self) -> Bools:
+        """Rows above the flag's threshold."""
+        return np.asarray(self.chance > FLAGGED_ABOVE)
+
+    def belonging(self) -> Floats:
+        """Weights for another fit: (1 − chance) · Tukey's bisquare in core scales."""
+        assert self.populations is not None
+        mode, left, right = self.populations.core[:3]
+        away = self.u - mode
+        z = np.abs(away) / (BISQUARE * np.where(away > 0.0, right, left))
+        bisquare = np.where(z < 1.0, (1.0 - z * z) ** 2, 0.0)
+        return np.asarray((1.0 - self.chance) * bisquare)
+
+
+def tie_width(y: Floats) -> float:
+    """Least distance between frequent values of y; zero where y is not tied.
+
+    Frequent: at least three rows and 2 %; tied: these hold 40 % of the rows.
+    """
+    values, counts = np.unique(y, return_counts=True)
+    frequent = counts >= max(3.0, 0.02 * len(y))
+    if frequent.sum() < 2 or counts[frequent].sum() < 0.4 * len(y):
+        return 0.0
+    return float(np.min(np.diff(values[frequent])))
+
+
+def has_point_mass(y: Floats) -> bool:
+    """Whether a single value holds a quarter of the rows, and the rest is not tied.
+
+    Then half of the rows may be fitted perfectly by a constant, as in claims, rain and
+    all that is cut off at zero.
+    """
+    _, counts = np.unique(y, return_counts=True)
+    return bool(counts.max() >= POINT_MASS * len(y)) and tie_width(y) == 0.0
+
+
+def verdict(
+    residuals: Floats,
+    fitted: Floats,
+    rows: Floats,
+    level_rows: Bools | None = None,
+) -> Verdict:
+    """One population or two, given residuals and the compressed rows."""
+    n = len(residuals)
+    level = NoiseLevel.of(
+        residuals
+        - np.median(residuals if level_rows is None else residuals[level_rows]),
+        fitted,
+        rows,
+        level_rows,
+    )
+    scale = level.at(fitted, rows, own=level_rows is None)
+    kept = np.ones(n, dtype=bool) if level_rows is None else level_rows
+    shift = float(np.median(residuals[kept]))
+    none = np.zeros(n)
+    for attempt in range(3):
+        u = compress((residuals - shift) / scale, COMPRESSED_BEYOND)
+        found = together(u)
+        if found is None:
+            return Verdict(0.0, -np.inf, none, u, scale, shift, level, None)
+        evidence = float(2.0 * (alone(u) - found.loss) - 2.0 * np.log(n))
+        chance = found.outlier_probability(u)
+        if evidence <= EVIDENCE + EVIDENCE_OF_FEW / n:
+            result = Verdict(0.0, evidence, none, u, scale, shift, level, found)
+            if attempt > 0 or evidence <= -5.0:
+                return result
+        else:
+            result = Verdict(
+                found.share, evidence, chance, u, scale, shift, level, found
+            )
+        now = chance < 0.5
+        if np.array_equal(now, kept) or not now.any():
+            break
+        kept = now
+        shift = float(np.median(residuals[kept]))
+    return result
+
+
+class Look(NamedTuple):
+    """A reference and what it says."""
+
+    reference: Reference
+    fitted: Floats
+    verdict: Verdict
+
+
+class Pilot(NamedTuple):
+    """The judgement of the pilot's rows.
+
+    gated : share of the flagged rows that the forest fits
+    group : rows apart in X that follow a relation of their own
+    """
+
+    look: Look
+    source: str
+    gated: float
+    chance: Floats
+    group: Bools
+    gate: "Gate | None" = None
+
+
+def _dither(residuals: Floats, width: float) -> Floats:
+    """Residuals of tied targets, spread evenly over the width of a tie.
+
+    By a sequence of low discrepancy over the (canonical) order of rows: no chance
+    enters.
+    """
+    if width == 0.0:
+        return residuals
+    golden = 0.5 * (np.sqrt(5.0) - 1.0)
+    places = np.modf(golden * np.arange(1, len(residuals) + 1))[0] - 0.5
+    return np.asarray(residuals + width * places)
+
+
+def _look(
+    reference: Reference, y: Floats, width: float, level_rows: Bools | None = None
+) -> Look:
+    fitted = y - reference.residuals
+    residuals = _dither(reference.residuals, width)
+    return Look(
+        reference, fitted, verdict(residuals, fitted, reference.rows, level_rows)
+    )
+
+
+def predictable_ratio(ordinary: Floats, robust: Floats, flagged: Bools) -> float:
+    """Error of the ordinary fit on flagged rows, relative to the robust one's."""
+    cap = 2.0 * float(np.quantile(np.abs(robust[flagged]), 0.9))
+    mine = np.mean(np.minimum(np.abs(ordinary[flagged]), cap) ** 2)
+    theirs = np.mean(np.minimum(np.abs(robust[flagged]), cap) ** 2)
+    return float(np.sqrt(mine / max(float(theirs), 1e-300)))
+
+
+def detached(rows: Floats, flagged: Bools, neighbours: int = 5) -> Bools:
+    """Flagged rows twice as far from unflagged ones as these are from each other."""
+    others = rows[~flagged]
+    k = min(neighbours, len(others) - 1)
+    own = np.partition(squared_distances(others, others), k, axis=1)[:, k]
+    theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
+    return np.asarray(flagged & (theirs > 4.0 * np.quantile(own, 0.95)))
+
+
+def judge_pilot(X: Floats, y: Floats, seed: int) -> Pilot:
+    """Judge at most a thousand rows by all stages."""
+    columns = Columns.of(X)
+    width = tie_width(y)
+    if has_point_mass(y):
+        look = _look(ordinary_reference(X, y, columns), y, width)
+        return _doubted(X, y, look, "ordinary", width, seed)
+    look = _look(robust_reference(X, y, columns), y, width)
+    if look.verdict.share >= LARGE_SHARE:
+        # What was found may have widened the columns' scales and the noise level.
+        columns = Columns.of(X[~look.verdict.flagged])
+        again = _look(robust_reference(X, y, columns), y, width)
+        look = again if again.verdict.share > 0.0 else look
+    if look.verdict.flagged.sum() < 3:
+        return _doubted(X, y, look, "robust", width, seed)
+    ordinary = ordinary_reference(X, y, columns)
+    ratio = predictable_ratio(
+        ordinary.residuals, look.reference.residuals, look.verdict.flagged
+    )
+    source = "robust"
+    if ratio < PREDICTABLE_BELOW:
+        apart = detached(look.reference.rows, look.verdict.flagged)
+        if apart.sum() >= 0.5 * look.verdict.flagged.sum():
+            return Pilot(look, "group", 0.0, look.verdict.chance, apart)
+        look, source = _look(ordinary, y, width), "ordinary"
+    elif look.verdict.share >= LARGE_SHARE:
+        look = _polished(X, y, look, width)
+    return _doubted(X, y, look, source, width, seed)
+
+
+def _doubted(
+    X: Floats, y: Floats, look: Look, source: str, width: float, seed: int
+) -> Pilot:
+    """The look, and what the forest says to its flags."""
+    nobody = np.zeros(len(y), dtype=bool)
+    if not look.verdict.flagged.any():
+        return Pilot(look, source, 0.0, look.verdict.chance, nobody)
+    gate = Gate.of(X, y, look, width, seed)
+    own = _dither(gate.forest.residuals, width)
+    rows, flagged = look.reference.rows, look.verdict.flagged
+    fits = gate.fits(own, y - gate.forest.residuals, rows, own=True)
+    # A forest learns a far group by heart, however wrong its targets are.
+    fits &= ~detached(rows, flagged)
+    gated = float(np.mean(fits[flagged]))
+    chance = np.where(fits, np.minimum(look.verdict.chance, 0.5), look.verdict.chance)
+    return Pilot(look, source, gated, chance, nobody, gate)
+
+
+def _polished(X: Floats, y: Floats, look: Look, width: float) -> Look:
+    """Fit the reference again to what is not an outlier, and judge again, a few times.
+
+    Half-samples lose rows, and a scale of all residuals keeps too many outliers. Where
+    nothing is found any more the former look stays.
+    """
+    for _ in range(POLISHING_STEPS):
+        weights = look.verdict.belonging()
+        reference = weighted_reference(look.reference, y, weights)
+        again = _look(reference, y, width, look.verdict.chance < 0.5)
+        if again.verdict.share <= 0.0:
+            break
+        look = again
+    return look
+
+
+class Gate(NamedTuple):
+    """The forest's veto: rows that it fits are no outliers.
+
+    middle, level, shrunk : centre and scale of its residuals, and by how much the scale
+        falls without the flagged rows.
+    """
+
+    forest: MedianForest
+    middle: float
+    level: NoiseLevel
+    shrunk: float
+
+    @classmethod
+    def of(cls, X: Floats, y: Floats, look: Look, width: float, seed: int) -> "Gate":
+        """Grow the forest and measure its residuals."""
+        forest = MedianForest(X, y, seed)
+        flagged = look.verdict.flagged
+        residuals = _dither(forest.residuals, width)
+        middle = float(np.median(residuals[~flagged]))
+        whole = half_scale(residuals - np.median(residuals))
+        inside = half_scale(residuals[~flagged] - middle)
+        level = NoiseLevel.of(
+            residuals - middle, y - forest.residuals, look.reference.rows
+        )
+        shrunk = max(min(1.0, inside / max(whole, 1e-300)), 0.2)
+        return cls(forest, middle, level, shrunk)
+
+    def fits(self, residuals: Floats, fitted: Floats, rows: Floats, own: bool) -> Bools:
+        """Rows that the forest misfits by less than 2.5 scales."""
+        u = np.abs(residuals - self.middle)
+        u /= self.level.at(fitted, rows, own) * self.shrunk
+        return np.asarray(u < FOREST_SCALES)

@@ -1,0 +1,76 @@
+"""Locations and scales that a minority of wrong values cannot move."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..._typing import Floats
+
+#: From where on a standardised feature only counts by its logarithm.
+COMPRESSED_BEYOND = 3.0
+#: 1/Φ⁻¹(¾): what turns a median of |x| into a Gaussian's standard deviation.
+MAD_FACTOR = float(1.0 / ndtri(0.75))
+
+
+def half_scale(residuals: Floats) -> float:
+    """Median of |residuals|, in standard deviations of a Gaussian."""
+    return MAD_FACTOR * float(np.median(np.abs(residuals)))
+
+
+def spread(values: Floats) -> float:
+    """A robust standard deviation that is zero for constants only.
+
+    MAD; where more than half of the values agree, the range of the middle 80 %; where
+    these agree too, the standard deviation.
+    """
+    mad = half_scale(values - np.median(values))
+    if mad > 0.0:
+        return mad
+    low, high = np.quantile(values, [0.1, 0.9])
+    middle = float(high - low) / (2.0 * float(ndtri(0.9)))
+    return middle if middle > 0.0 else float(np.std(values))
+
+
+def shortest_half(values: Floats) -> tuple[float, float]:
+    """Ends of the shortest interval that holds more than half of the values."""
+    ordered = np.sort(values)
+    held = len(ordered) // 2 + 1
+    widths = ordered[held - 1 :] - ordered[: len(ordered) - held + 1]
+    first = int(np.argmin(widths))
+    return float(ordered[first]), float(ordered[first + held - 1])
+
+
+def compress(values: Floats, beyond: float) -> Floats:
+    """Leave |v| ≤ c as it is and take the logarithm beyond: ±c(1 + log(|v|/c)).
+
+    Continuous with its derivative, odd and increasing: order is kept, distance is not.
+    """
+    size = np.abs(values)
+    tail = beyond * (1.0 + np.log(np.maximum(size, beyond) / beyond))
+    return np.asarray(np.sign(values) * np.where(size <= beyond, size, tail))
+
+
+class Columns(NamedTuple):
+    """Median and scale of every feature."""
+
+    center: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, X: Floats) -> "Columns":
+        """Medians and quartile ranges; for columns without one, as `spread`."""
+        center = np.median(X, axis=0)
+        low, high = np.quantile(X, [0.25, 0.75], axis=0)
+        scale = (high - low) / (2.0 * float(ndtri(0.75)))
+        for j in np.flatnonzero(scale <= 0.0):
+            scale[j] = spread(X[:, j])
+        return cls(center, np.where(scale > 0.0, scale, 1.0))
+
+    def standardised(self, X: Floats) -> Floats:
+        """(X − center)/scale."""
+        return np.asarray((X - self.center) / self.scale)
+
+    def compressed(self, X: Floats) -> Floats:
+        """Standardised, and logarithmic beyond three scales."""
+        return compress(self.standardised(X), COMPRESSED_BEYOND)

@@ -1,0 +1,292 @@
+"""The judgement of a whole table: a pilot by all stages, then the other rows."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Bools, Floats, Indices
+from .judgement import (
+    COMPRESSED_BEYOND,
+    FEWEST_ROWS,
+    FLAGGED_ABOVE,
+    PILOT_ROWS,
+    Pilot,
+    judge_pilot,
+)
+from .kernel_ridge import squared_distances
+from .populations import together
+from .robust_scale import compress, spread
+
+#: Least degrees of freedom of a core that is all but Gaussian.
+NEARLY_GAUSSIAN = 20.0
+#: Resamples behind the interval, and the share of them outside at each end.
+RESAMPLES, OUTSIDE = 25, 0.05
+#: Evidence below which an interval reaches down to zero.
+WEAK_EVIDENCE = 12.0
+#: Share of flagged rows that the forest fits: from here the estimate is lowered, from
+#: there it is zero.
+SOME_FIT, MOST_FIT = 0.2, 0.5
+
+
+class Judgement(NamedTuple):
+    """Which rows do not fit, and how sure that is.
+
+    share, interval : estimated share of outliers, and where it lies
+    chance : for each row the chance that it does not belong to the others
+    u : residuals in local noise scales; zero where nothing could be judged
+    expected : the reference's value for each row, in units of y
+    scale : the noise scale of each row, in units of y
+    low, high : the core of u, 2.5 scales on either side of its mode
+    group : rows that lie apart in X and follow a relation of their own
+    source : "robust", "ordinary" (what did not fit was predictable), "group" (or lies
+        apart), "too few rows", "constant target"
+    evidence : positive where two populations explain the residuals better than one
+    forest_share : share of the flagged rows that a forest fits
+    """
+
+    share: float
+    interval: tuple[float, float]
+    chance: Floats
+    u: Floats
+    expected: Floats
+    scale: Floats
+    low: float
+    high: float
+    group: Bools
+    source: str
+    evidence: float
+    forest_share: float
+    judge: "Judge | None"
+    threshold: float = FLAGGED_ABOVE
+
+    @property
+    def flagged(self) -> Bools:
+        """Rows whose chance is above the threshold."""
+        return np.asarray(self.chance > self.threshold)
+
+    @property
+    def expected_false_flags(self) -> float:
+        """Σ (1 − chance) over flagged rows."""
+        return float(np.sum(1.0 - self.chance[self.flagged]))
+
+    def winsorised(self, y: Floats) -> Floats:
+        """y, where it leaves the core, moved to the core's border."""
+        if self.judge is None:
+            return y
+        u = compress((y - self.expected) / self.scale, COMPRESSED_BEYOND)
+        held = self.expected + self.scale * np.clip(u, self.low, self.high)
+        return np.where((u < self.low) | (u > self.high), held, y)
+
+
+class Judge(NamedTuple):
+    """Judges any row as the pilot's were."""
+
+    pilot: Pilot
+    silent: bool
+
+    def expected(self, X: Floats) -> Floats:
+        """What the reference expects at new rows."""
+        look = self.pilot.look
+        return look.reference.predict(X) + look.verdict.shift
+
+    def scale_of(self, X: Floats) -> Floats:
+        """The noise scale at new rows."""
+        reference, verdict = self.pilot.look.reference, self.pilot.look.verdict
+        fitted = reference.predict(X)
+        return verdict.level.at(fitted, reference.columns.compressed(X))
+
+    def standardised(self, X: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+        """Residuals in noise scales, expected values, noise scales of new rows."""
+        reference, verdict = self.pilot.look.reference, self.pilot.look.verdict
+        fitted = reference.predict(X)
+        scale = verdict.level.at(fitted, reference.columns.compressed(X))
+        expected = fitted + verdict.shift
+        return compress((y - expected) / scale, COMPRESSED_BEYOND), expected, scale
+
+    def chance(self, X: Floats, y: Floats, u: Floats) -> Floats:
+        """The chance of new rows to be outliers."""
+        verdict = self.pilot.look.verdict
+        if self.silent or verdict.populations is None or verdict.share == 0.0:
+            return np.zeros(len(y))
+        chance = verdict.populations.outlier_probability(u)
+        gate, doubtful = self.pilot.gate, np.flatnonzero(chance > 0.5)
+        if gate is not None and len(doubtful):
+            fitted = gate.forest.predict(X[doubtful])
+            rows = self.pilot.look.reference.columns.compressed(X[doubtful])
+            fits = gate.fits(y[doubtful] - fitted, fitted, rows, own=False)
+            fits &= ~self._apart(rows)
+            chance[doubtful[fits]] = np.minimum(chance[doubtful[fits]], 0.5)
+        return chance
+
+    def _apart(self, rows: Floats, neighbours: int = 5) -> Bools:
+        """Rows far from the pilot's unflagged rows, as in `detached`."""
+        look = self.pilot.look
+        others = look.reference.rows[~look.verdict.flagged]
+        k = min(neighbours, len(others) - 1)
+        own = np.partition(squared_distances(others, others), k, axis=1)[:, k]
+        theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
+        return np.asarray(theirs > 4.0 * np.quantile(own, 0.95))
+
+
+def judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
+    """Judge all rows of a table (distinct rows, in an order of their own)."""
+    n = len(y)
+    if n < FEWEST_ROWS:
+        return nothing_judged(y, "too few rows", (0.0, 0.5))
+    if spread(y) <= 0.0:
+        return nothing_judged(y, "constant target", (0.0, 0.5))
+    forest_seed, sample_seed, resample_seed = rng.integers(2**31, size=3)
+    chosen = np.arange(n)
+    if n > PILOT_ROWS:
+        draw = np.random.default_rng(sample_seed)
+        chosen = np.sort(draw.choice(n, PILOT_ROWS, replace=False))
+    pilot = judge_pilot(X[chosen], y[chosen], int(forest_seed))
+    group = np.zeros(n, dtype=bool)
+    if pilot.source == "group":
+        group = _group_of(pilot, X, chosen)
+        chosen = chosen[~pilot.group]
+        pilot = judge_pilot(X[chosen], y[chosen], int(forest_seed))
+        pilot = pilot._replace(source="group")
+    judge = Judge(pilot, silent=pilot.gated > MOST_FIT)
+    return _all_rows(judge, X, y, chosen, group, int(resample_seed))
+
+
+def told_share(judgement: Judgement, share: float) -> Judgement:
+    """The judgement where the share of outliers is known: the worst rows are flagged.
+
+    The chance of a row is |u|/(|u| + c), c the smallest |u| of those flagged: one half
+    and more for them, less for the others. Where nothing could be judged |u| is that of
+    the targets from their median.
+    """
+    n = len(judgement.u)
+    count = int(share * n)
+    size = np.abs(judgement.u)
+    worst = np.argsort(-size, kind="stable")[:count]
+    chance = np.zeros(n)
+    if count:
+        cut = float(size[worst[-1]])
+        chance = size / np.maximum(size + cut, 1e-300)
+        inside = np.ones(n, dtype=bool)
+        inside[worst] = False
+        chance[inside] = np.minimum(chance[inside], 0.5)
+        chance[worst] = np.maximum(chance[worst], np.nextafter(0.5, 1.0))
+    return judgement._replace(
+        share=share,
+        interval=(share, share),
+        chance=chance,
+        source="told",
+        threshold=0.5,
+    )
+
+
+def _group_of(pilot: Pilot, X: Floats, chosen: Indices) -> Bools:
+    """All rows whose nearest pilot row belongs to its group."""
+    reference = pilot.look.reference
+    group = np.zeros(len(X), dtype=bool)
+    step = 4000
+    for start in range(0, len(X), step):
+        rows = reference.columns.compressed(X[start : start + step])
+        nearest = np.argmin(squared_distances(rows, reference.rows), axis=1)
+        group[start : start + step] = pilot.group[nearest]
+    group[chosen] = pilot.group
+    return group
+
+
+def _all_rows(
+    judge: Judge, X: Floats, y: Floats, chosen: Indices, group: Bools, seed: int
+) -> Judgement:
+    look = judge.pilot.look
+    verdict = look.verdict
+    n = len(y)
+    u, expected, scale, chance = (np.zeros(n) for _ in range(4))
+    others = np.ones(n, dtype=bool)
+    others[chosen] = False
+    u[chosen], expected[chosen] = verdict.u, look.fitted + verdict.shift
+    scale[chosen] = verdict.scale
+    if not judge.silent:
+        chance[chosen] = judge.pilot.chance
+    if others.any():
+        u[others], expected[others], scale[others] = judge.standardised(
+            X[others], y[others]
+        )
+        chance[others] = judge.chance(X[others], y[others], u[others])
+    chance[group] = 0.0
+    share, interval = _share(judge, chance[chosen] > FLAGGED_ABOVE, seed)
+    low, high = -np.inf, np.inf
+    if verdict.populations is not None:
+        mode, left, right = verdict.populations.core[:3]
+        low, high = mode - 2.5 * left, mode + 2.5 * right
+    return Judgement(
+        share,
+        interval,
+        chance,
+        u,
+        expected,
+        scale,
+        low,
+        high,
+        group,
+        judge.pilot.source,
+        verdict.evidence,
+        judge.pilot.gated,
+        judge,
+    )
+
+
+def _share(
+    judge: Judge, flagged: Bools, seed: int
+) -> tuple[float, tuple[float, float]]:
+    """ε and its interval: two shapes of the core, and resampled residuals.
+
+    A core with heavy tails takes outliers for its own, one that is all but Gaussian
+    gives them too many of its rows; ε is the mean of both and the interval holds both.
+    """
+    verdict = judge.pilot.look.verdict
+    found, u = verdict.populations, verdict.u
+    n = len(u)
+    if judge.silent or found is None or verdict.share == 0.0:
+        high = 0.03
+        if found is not None and verdict.evidence > -10.0:
+            high = max(high, found.share + 0.02)
+        return 0.0, (0.0, min(max(3.0 / n, high), 0.5))
+    light = together(u, NEARLY_GAUSSIAN)
+    shapes = [found] if light is None else [found, light]
+    gated = judge.pilot.gated
+    factor = 1.0 - gated if gated > SOME_FIT else 1.0
+    draws = np.random.default_rng(seed)
+    shares = []
+    for _ in range(RESAMPLES):
+        again = u[draws.integers(n, size=n)]
+        shares += [
+            (together(again, least, shape.parameters) or shape).share
+            for least, shape in zip((3.0, NEARLY_GAUSSIAN), shapes, strict=False)
+        ]
+    low, high = np.quantile(shares, [OUTSIDE, 1.0 - OUTSIDE])
+    low = min(low * factor, 0.97 * float(np.mean(flagged)) - 0.005)
+    if verdict.evidence < WEAK_EVIDENCE:
+        low = 0.0
+    share = float(np.mean([shape.share for shape in shapes])) * factor
+    return share, (max(low, 0.0), min(max(high, share) + 0.02, 0.5))
+
+
+def nothing_judged(y: Floats, source: str, interval: tuple[float, float]) -> Judgement:
+    """Nobody is flagged; rows are ordered by the distance of y from its median."""
+    n = len(y)
+    none = np.zeros(n)
+    middle = float(np.median(y))
+    scale = spread(y) or 1.0
+    return Judgement(
+        share=0.0,
+        interval=interval,
+        chance=none,
+        u=(y - middle) / scale,
+        expected=np.full(n, middle),
+        scale=np.full(n, scale),
+        low=-np.inf,
+        high=np.inf,
+        group=np.zeros(n, dtype=bool),
+        source=source,
+        evidence=-np.inf,
+        forest_share=0.0,
+        judge=None,
+    )
