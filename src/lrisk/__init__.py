@@ -13,6 +13,7 @@ from .estimators import (
     RiskClassifier,
     RiskKMeans,
     RiskRegressor,
+    RobustClassifier,
     certify,
 )
 from .permutahedron import risk_weights
@@ -30,6 +31,7 @@ __all__ = [
     "RiskClassifier",
     "RiskKMeans",
     "RiskRegressor",
+    "RobustClassifier",
     "__version__",
     "analysis",
     "certify",

@@ -8,6 +8,7 @@ from .linear import RiskClassifier, RiskRegressor
 from .noise_classifier import NoiseCorrectedClassifier
 from .noise_kernel import NoiseCorrectedKernelRegressor
 from .noise_linear import NoiseCorrectedRegressor
+from .robust_classifier import RobustClassifier
 
 __all__ = [
     "KernelRiskClassifier",
@@ -19,5 +20,6 @@ __all__ = [
     "RiskClassifier",
     "RiskKMeans",
     "RiskRegressor",
+    "RobustClassifier",
     "certify",
 ]
