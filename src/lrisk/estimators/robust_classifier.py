@@ -228,7 +228,12 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         if self.contamination != "auto":
             value = self.contamination
             check_real(
-                self, "contamination", value, low=0, high=0.5, high_open=True,
+                self,
+                "contamination",
+                value,
+                low=0,
+                high=0.5,
+                high_open=True,
                 remedy=remedy,
             )
         for name in ("alpha", "gamma"):

@@ -45,9 +45,7 @@ class Choice(NamedTuple):
     scores: dict[str, float]
 
 
-def choose(
-    pilot: Pilot, share: float | None, rng: np.random.Generator
-) -> Choice:
+def choose(pilot: Pilot, share: float | None, rng: np.random.Generator) -> Choice:
     """Judge the ordinary fits, the noise, and then the mixtures.
 
     Parameters
@@ -69,11 +67,13 @@ def choose(
     mixtures: list[Judged] = []
     plausible = noise.share > 0 if share is not None else noise.gain > PLAUSIBLE
     if plausible:
-        level = noise.share or float(SHARES[1 + int(np.argmax(_profile(everything)[1:]))])
+        level = noise.share or float(
+            SHARES[1 + int(np.argmax(_profile(everything)[1:]))]
+        )
         _, gamma, _ = typical(ordinary, _nearest(level))
         mixtures = pilot.judged(own, gamma, alphas, level)
         noise = _noise(everything + mixtures, pilot.weight, rng, share)
-    at = noise.index
+    at = noise.place
     alpha, gamma, value = typical(ordinary, at)
     scores = {"ordinary": _best(ordinary, 0)}
     selected, rho = "ordinary", 0.0

@@ -131,9 +131,7 @@ def fit_label_noise(
     )
 
 
-def _scaling(
-    settings: LabelNoiseSettings, X: Floats, weight: Floats
-) -> FeatureScaling:
+def _scaling(settings: LabelNoiseSettings, X: Floats, weight: Floats) -> FeatureScaling:
     d = X.shape[1]
     if settings.precomputed:
         return FeatureScaling(np.zeros(d), np.ones(d))
@@ -198,9 +196,7 @@ def _observed(
     others = np.setdiff1d(np.arange(len(codes)), drawn)
     if len(others):
         basis = pilot.basis(own, gamma)
-        model = LabelModel(
-            basis.features, pilot.codes, pilot.n_classes, pilot.weight
-        )
+        model = LabelModel(basis.features, pilot.codes, pilot.n_classes, pilot.weight)
         coefficients, intercept = basis.coefficients(
             model.fit(choice.alpha, choice.rho)
         )
@@ -245,9 +241,7 @@ def _final(
         basis = linear_basis(Z[kept], mass, settings.intercept)
     else:
         centres = kept[_sample(codes[kept], CENTRES, rng)]
-        basis, centres = _centred_basis(
-            settings, Z, kept, centres, choice.gamma, mass
-        )
+        basis, centres = _centred_basis(settings, Z, kept, centres, choice.gamma, mass)
     model = LabelModel(basis.features, codes[kept], n_classes, weight[kept])
     start = model.fit(choice.alpha)
     theta = model.fit(choice.alpha, choice.rho, start) if choice.rho else start

@@ -14,7 +14,7 @@ from .label_fits import (
     kernel_basis,
     linear_basis,
 )
-from .label_selection import Judged, judge
+from .label_selection import Judged, judge, prior
 
 
 class LabelNoiseSettings(NamedTuple):
@@ -108,6 +108,7 @@ class Pilot:
         self, name: str, gamma: float | None, alpha: float, rho: float, table: Floats
     ) -> Judged:
         """Judge held-out scores, shape (repeats, n, k); a given penalty stands."""
+        width = None if gamma is None else gamma * self.Z.shape[1]
         return judge(
             name,
             gamma,
@@ -117,5 +118,6 @@ class Pilot:
             self.codes,
             self.n_classes,
             self.weight,
+            before=prior(alpha, width, self.n_classes),
             recalibrate=self.settings.alpha is None,
         )

@@ -14,8 +14,9 @@ from .._typing import Bools, Floats, Indices
 #: Robust standard deviations (by IQR) at which a value is clipped before means and
 #: standard deviations are taken.
 CLIP = 6.0
-#: How far log(1 + |z|) must lie above its median: e^1.5 times the usual distance, and
-#: so many times the spread of the lower half.
+#: How far the mean of log(1 + |z|) must lie above its median: FAR, which is e^1.5 times
+#: the usual distance, and FAR/d more because few columns vary more than many; and so
+#: many times the spread of the lower half.
 FAR, SPREADS = 1.5, 6.0
 #: A class of which more than this share is gross is itself elsewhere.
 WHOLE_CLASS = 0.9
@@ -76,7 +77,7 @@ def _nonzero(scale: Floats, size: Floats) -> Floats:
 
 
 def compressed(z: Floats) -> Floats:
-    """z up to 3, then growing by the logarithm: sign(z)(3 + 3 log(|z|/3))."""
+    """Values up to 3, beyond them sign(z)(3 + 3 log(|z|/3))."""
     size = np.abs(z)
     beyond = 3.0 + 3.0 * np.log(np.maximum(size, 3.0) / 3.0)
     return np.asarray(np.sign(z) * np.where(size > 3.0, beyond, size))
@@ -91,7 +92,8 @@ def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
     z = robust_scaling(X, weight)(X)
     distance = np.log1p(np.abs(z)).mean(axis=1)
     low, middle = weighted_quantiles(distance[:, None], weight, [0.1, 0.5])[:, 0]
-    gross = distance > middle + max(FAR, SPREADS * (middle - low))
+    far = FAR * (1.0 + 1.0 / X.shape[1])
+    gross = distance > middle + max(far, SPREADS * (middle - low))
     if weight @ gross >= 0.5 * weight.sum():
         return np.zeros(len(X), dtype=bool)
     for code in np.unique(codes[gross]):

@@ -23,8 +23,11 @@ from .label_fits import noise_terms
 SHARES = np.array([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.44, 0.47])
 #: Slopes in units of one over the root mean square of the scores.
 SLOPES = np.exp(np.linspace(-3.0, 4.0, 32))
-#: Nats in favour of a penalty ten times as heavy, and of a kernel ten times as smooth.
-HEAVIER, SMOOTHER = 0.5, 2.0
+#: Nats in favour of a penalty ten times as heavy (two classes), and against penalties
+#: (more classes) and widths ten times off the likely ones; the likely width for two.
+HEAVIER, NEAR_ALPHA, NEAR_WIDTH, SMOOTH = 0.5, 2.0, 4.0, 0.3
+#: Nats below the highest likelihood at which a share is not excluded.
+SUPPORTED = 1.92
 
 
 class Judged(NamedTuple):
@@ -44,6 +47,8 @@ class Judged(NamedTuple):
         The maximising t.
     rows : array of shape (len(SHARES), n)
         Log likelihood of each row.
+    before : float
+        Nats in its favour before any label is seen.
     """
 
     name: str
@@ -53,12 +58,7 @@ class Judged(NamedTuple):
     likelihood: Floats
     slopes: Floats
     rows: Floats
-
-    @property
-    def prior(self) -> float:
-        """Nats for heavy penalties and smooth kernels, which decide near ties."""
-        smooth = 0.0 if self.gamma is None else SMOOTHER * np.log10(self.gamma)
-        return float(HEAVIER * np.log10(max(self.alpha, 1e-12)) - smooth)
+    before: float
 
 
 def observed_probabilities(scores: Floats, codes: Indices, slopes: Floats) -> Floats:
@@ -87,6 +87,7 @@ def judge(
     n_classes: int,
     weight: Floats,
     *,
+    before: float = 0.0,
     recalibrate: bool = True,
 ) -> Judged:
     """Likelihood of held-out scores (repeats, n, k) for each share of wrong labels.
@@ -112,7 +113,35 @@ def judge(
         best[i] = int(np.argmax(totals - against))
         likelihood[i] = totals[best[i]]
         rows[i] = logs[best[i]].reshape(repeats, n).mean(axis=0)
-    return Judged(name, gamma, alpha, rho, likelihood, slopes[best], rows)
+    return Judged(name, gamma, alpha, rho, likelihood, slopes[best], rows, before)
+
+
+def prior(alpha: float, width: float | None, n_classes: int) -> float:
+    """Nats in favour of a candidate before any label is seen; they decide near ties.
+
+    Two classes: heavy penalties, under which they are told apart by the line between
+    their means, and smooth kernels are the best guess where labels say little. With
+    more classes that limit lacks the classes' own offsets, and the best guess is what
+    scikit-learn's defaults are: a penalty of one, a width of 1/n_features.
+
+    Parameters
+    ----------
+    alpha : float
+    width : float or None
+        γ·n_features.
+    n_classes : int
+    """
+    log_alpha = np.log10(max(alpha, 1e-12))
+    log_width = None if width is None else np.log10(width)
+    if n_classes == 2:
+        value = HEAVIER * log_alpha
+        if log_width is not None:
+            value -= NEAR_WIDTH * (log_width - np.log10(SMOOTH)) ** 2
+    else:
+        value = -NEAR_ALPHA * log_alpha**2
+        if log_width is not None:
+            value -= 2.0 * NEAR_WIDTH * log_width**2
+    return float(value)
 
 
 def typical(candidates: list[Judged], share: int) -> tuple[float, float | None, float]:
@@ -120,7 +149,7 @@ def typical(candidates: list[Judged], share: int) -> tuple[float, float | None, 
 
     Averaging makes the choice vary less from sample to sample than the maximum does.
     """
-    values = np.array([c.likelihood[share] + c.prior for c in candidates])
+    values = np.array([c.likelihood[share] + c.before for c in candidates])
     chance = np.exp(values - logsumexp(values))
     alpha = float(np.exp(chance @ np.log([max(c.alpha, 1e-12) for c in candidates])))
     gamma: float | None = None
@@ -135,8 +164,8 @@ class ShareOfNoise(NamedTuple):
 
     Attributes
     ----------
-    index : int
-        Of SHARES; 0 means none.
+    place : int
+        In SHARES; 0 means none.
     share : float
         Interpolated between the members of SHARES.
     gain : float
@@ -145,7 +174,7 @@ class ShareOfNoise(NamedTuple):
         Bootstrap interval of level 0.9.
     """
 
-    index: int
+    place: int
     share: float
     gain: float
     low: float
@@ -162,7 +191,8 @@ def share_of_noise(
 ) -> ShareOfNoise:
     """Profile the likelihood over all candidates; none unless clearly beaten.
 
-    The interval resamples rows, with the best candidate of each share.
+    The interval is that of a bootstrap over rows, with the best candidate of each
+    share, joined with the shares whose likelihood is within 1.92 nats of the highest.
     """
     table = np.array([c.likelihood for c in candidates])
     best = table.argmax(axis=0)
@@ -175,11 +205,15 @@ def share_of_noise(
     counts = rng.multinomial(n, weight / weight.sum(), size=draws) * (weight.sum() / n)
     sampled = counts @ rows[finite].T
     shares = np.array([_peak(SHARES[finite], row) for row in sampled])
-    low, high = np.quantile(shares, [0.05, 0.95])
+    fine = np.linspace(0.0, float(SHARES[finite][-1]), 200)
+    smooth = np.interp(fine, SHARES[finite], profile[finite])
+    supported = fine[smooth >= smooth.max() - SUPPORTED]
+    low = min(float(np.quantile(shares, 0.05)), float(supported[0]))
+    high = max(float(np.quantile(shares, 0.95)), float(supported[-1]))
     if gain <= threshold:
-        return ShareOfNoise(0, 0.0, gain, 0.0, float(high))
+        return ShareOfNoise(0, 0.0, gain, 0.0, high)
     share = max(_peak(SHARES[finite], profile[finite]), float(SHARES[1]))
-    return ShareOfNoise(index, share, gain, float(low), float(max(high, share)))
+    return ShareOfNoise(index, share, gain, min(low, share), max(high, share))
 
 
 def _peak(shares: Floats, values: Floats) -> float:
