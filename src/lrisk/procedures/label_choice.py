@@ -13,10 +13,12 @@ LINEAR_ALPHAS = 10.0 ** np.arange(-1.5, 4.1, 0.5)
 KERNEL_ALPHAS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
 WIDTHS = np.array([0.1, 0.3, 1.0, 3.0, 10.0])
 REFERENCE_WIDTHS = np.array([0.3, 1.0, 3.0])
-#: Nats by which wrong labels must beat none; below PLAUSIBLE no mixture is tried.
-CLEAR, PLAUSIBLE = 2.0, -1.0
-#: Nats by which a mixture must beat the ordinary fits once labels are wrong.
-BETTER = 0.0
+#: Nats by which wrong labels must beat none. Where they merely may be there, by more
+#: than PLAUSIBLE, penalties are chosen as if they were, which costs nothing otherwise.
+CLEAR, PLAUSIBLE = 2.0, 0.0
+#: Nats that a mixture may be behind the ordinary fits once labels are wrong: of equals
+#: it predicts better.
+WORSE = 1.0
 
 
 class Choice(NamedTuple):
@@ -64,26 +66,22 @@ def choose(pilot: Pilot, share: float | None, rng: np.random.Generator) -> Choic
         ordinary += pilot.judged(own, gamma, alphas)
     everything = ordinary + _reference(pilot)
     noise = _noise(everything, pilot.weight, rng, share)
-    mixtures: list[Judged] = []
-    plausible = noise.share > 0 if share is not None else noise.gain > PLAUSIBLE
-    if plausible:
-        level = noise.share or float(
-            SHARES[1 + int(np.argmax(_profile(everything)[1:]))]
-        )
-        _, gamma, _ = typical(ordinary, _nearest(level))
-        mixtures = pilot.judged(own, gamma, alphas, level)
-        noise = _noise(everything + mixtures, pilot.weight, rng, share)
+    level = noise.share or float(SHARES[1 + int(np.argmax(_profile(everything)[1:]))])
     at = noise.place
+    if share is None and noise.gain > PLAUSIBLE:
+        at = at or _nearest(level)
     alpha, gamma, value = typical(ordinary, at)
     scores = {"ordinary": _best(ordinary, 0)}
     selected, rho = "ordinary", 0.0
-    if mixtures:
-        scores["label noise"] = _best(mixtures, at or _nearest(level))
     if at > 0:
+        mixtures = pilot.judged(own, gamma, alphas, level)
+        noise = _noise(everything + mixtures, pilot.weight, rng, share)
+        scores["label noise"] = _best(mixtures, at)
         scores["ordinary, noisy labels"] = _best(ordinary, at)
+    if noise.place > 0:
         selected = "ordinary, noisy labels"
-        mixed_alpha, mixed_gamma, mixed = typical(mixtures, at)
-        if mixed > value + BETTER:
+        mixed_alpha, mixed_gamma, mixed = typical(mixtures, noise.place)
+        if mixed > value - WORSE:
             alpha, gamma, rho = mixed_alpha, mixed_gamma, noise.share
             selected = "label noise"
     return Choice(
