@@ -81,35 +81,40 @@ def test_a_linear_model_of_moons_blames_no_labels():
 # -- wrong labels ----------------------------------------------------------------------
 
 
+def accuracies(kernel, fraction, n_seeds):
+    """Models under wrong labels with the masks, own accuracy and that of plain fits."""
+    found, own, plain = [], [], []
+    for seed in range(n_seeds):
+        X, y, X_test, y_test = breast_cancer(seed)
+        X, y, wrong = spoilt(X, y, fraction, seed)
+        model = RobustClassifier(kernel, random_state=0).fit(X, y)
+        peers = [SVC(kernel=kernel), LogisticRegression(max_iter=1000)]
+        found.append((model, wrong))
+        own.append(model.score(X_test, y_test))
+        plain.append([peer.fit(X, y).score(X_test, y_test) for peer in peers])
+    return found, np.mean(own), np.mean(plain, axis=0)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_fifth_of_the_labels_wrong(kernel):
-    precision, recall = [], []
-    for seed in range(2):
-        X, y, X_test, y_test = breast_cancer(seed)
-        X, y, wrong = spoilt(X, y, 0.2, seed)
-        model = RobustClassifier(kernel, random_state=0).fit(X, y)
+    found, own, plain = accuracies(kernel, 0.2, 4)
+    assert own >= plain.max() - 0.01
+    covered, flagged, wrong = [], [], []
+    for model, mask in found:
         assert model.contamination_ == pytest.approx(0.2, abs=0.07)
         low, high = model.contamination_interval_
-        assert low <= model.contamination_ <= high
-        assert model.score(X_test, y_test) > 0.92
-        precision.append(wrong[~model.inlier_mask_].mean())
-        recall.append((~model.inlier_mask_)[wrong].mean())
-    assert np.mean(precision) > 0.9 and np.mean(recall) > 0.6
+        covered.append(low <= 0.2 <= high)
+        flagged.append(~model.inlier_mask_)
+        wrong.append(mask)
+    flagged, wrong = np.concatenate(flagged), np.concatenate(wrong)
+    assert np.mean(covered) >= 0.75
+    assert wrong[flagged].mean() > 0.9 and flagged[wrong].mean() > 0.6
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_two_fifths_of_the_labels_wrong_beat_the_plain_fits(kernel):
-    gains = []
-    for seed in range(4):
-        X, y, X_test, y_test = breast_cancer(seed)
-        X, y, _ = spoilt(X, y, 0.4, seed)
-        model = RobustClassifier(kernel, random_state=0).fit(X, y)
-        peers = [SVC(kernel=kernel)]
-        if kernel == "linear":
-            peers.append(LogisticRegression(max_iter=1000))
-        best = max(peer.fit(X, y).score(X_test, y_test) for peer in peers)
-        gains.append(model.score(X_test, y_test) - best)
-    assert np.mean(gains) >= 0.03
+    _, own, plain = accuracies(kernel, 0.4, 10)
+    assert own >= plain.max() + 0.05
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -229,7 +229,8 @@ def simulated(rho, n_classes, seed, n=600, threshold=1.0):
 def test_share_is_found_and_covered(n_classes):
     for rho in (0.15, 0.3):
         found = [
-            simulated(rho, n_classes, seed, threshold=-np.inf) for seed in range(15)
+            simulated(rho, n_classes, seed, n=3000, threshold=-np.inf)
+            for seed in range(15)
         ]
         assert np.mean([f.share for f in found]) == pytest.approx(rho, abs=0.03)
         assert np.mean([f.low <= rho <= f.high for f in found]) >= 0.75

@@ -1,5 +1,6 @@
 """Classification when some labels or rows are wrong and nobody knows how many."""
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
 
@@ -304,12 +305,9 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
         self.expected_false_flags_ = float(doubt.sum())
         if self.kernel != "precomputed":
-            robust = robust_scaling(X[rows], np.ones(len(rows)))
-            self._robust = robust
+            self._robust = robust_scaling(X[rows], np.ones(len(rows)))
 
     def _tell(self) -> None:
-        import sys
-
         low, high = self.contamination_interval_
         sys.stdout.write(
             f"{self.selected_.name}: contamination {self.contamination_:.2f} "
@@ -330,8 +328,9 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             scores = np.asarray(X @ self.coef_.T + self.intercept_)
         else:
             centres = getattr(self, "X_fit_", None)
-            Z = X if centres is None else (X - self.feature_center_)
-            Z = Z if centres is None else Z / self.feature_scale_
+            Z = X
+            if centres is not None:
+                Z = (X - self.feature_center_) / self.feature_scale_
             rows = KernelRows(
                 self._kernel(self.gamma_), centres, Z, len(self.intercept_)
             )

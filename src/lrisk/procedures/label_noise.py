@@ -185,10 +185,8 @@ def _observed(
     own, gamma = settings.own, choice.gamma
     k = 1 if pilot.n_classes == 2 else pilot.n_classes
     scores, slope = np.zeros((len(codes), k)), 1.0
-    if few:
-        table = pilot.scores(own, gamma, np.array([choice.alpha]), choice.rho)[0]
-    else:
-        table = pilot.scores(own, gamma, np.array([choice.alpha]), choice.rho)[0]
+    table = pilot.scores(own, gamma, np.array([choice.alpha]), choice.rho)[0]
+    if not few:
         verdict = pilot.judge(own, gamma, choice.alpha, choice.rho, table)
         at = int(np.argmin(np.abs(SHARES - choice.share)))
         slope = float(verdict.slopes[at])

@@ -25,7 +25,9 @@ SHARES = np.array([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.44, 0.47])
 SLOPES = np.exp(np.linspace(-3.0, 4.0, 32))
 #: Nats in favour of a penalty ten times as heavy (two classes), and against penalties
 #: (more classes) and widths ten times off the likely ones; the likely width for two.
-HEAVIER, NEAR_ALPHA, NEAR_WIDTH, SMOOTH = 0.5, 2.0, 4.0, 0.3
+HEAVIER, NEAR_ALPHA, NEAR_WIDTH, SMOOTH = 1.0, 2.0, 4.0, 0.3
+#: Weight of a row on the wrong side at the scores' root mean square.
+DOUBT = 0.1
 #: Nats below the highest likelihood at which a share is not excluded.
 SUPPORTED = 1.92
 
@@ -92,7 +94,7 @@ def judge(
 ) -> Judged:
     """Likelihood of held-out scores (repeats, n, k) for each share of wrong labels.
 
-    A single fictitious half row on the wrong side keeps the slope finite where classes
+    A tenth of a fictitious row on the wrong side keeps the slope finite where classes
     are separable.
     """
     repeats, n, k = scores.shape
@@ -100,7 +102,7 @@ def judge(
     labels, mass = np.tile(codes, repeats), np.tile(weight, repeats) / repeats
     slopes = SLOPES / score_size(flat, mass) if recalibrate else np.ones(1)
     p = observed_probabilities(flat, labels, slopes)
-    against = 0.5 * np.logaddexp(0.0, SLOPES if recalibrate else np.ones(1))
+    against = DOUBT * np.logaddexp(0.0, SLOPES if recalibrate else np.ones(1))
     likelihood, best = np.empty(len(SHARES)), np.empty(len(SHARES), dtype=np.intp)
     rows = np.empty((len(SHARES), n))
     for i, share in enumerate(SHARES):
