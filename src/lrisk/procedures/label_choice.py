@@ -15,7 +15,7 @@ WIDTHS = np.array([0.1, 0.3, 1.0, 3.0, 10.0])
 REFERENCE_WIDTHS = np.array([0.3, 1.0, 3.0])
 #: Nats by which wrong labels must beat none. Where they merely may be there, by more
 #: than PLAUSIBLE, penalties are chosen as if they were, which costs nothing otherwise.
-CLEAR, PLAUSIBLE = 2.0, 0.0
+CLEAR, PLAUSIBLE = 2.0, -0.5
 #: Nats that a mixture may be behind the ordinary fits once labels are wrong: of equals
 #: it predicts better.
 WORSE = 1.0

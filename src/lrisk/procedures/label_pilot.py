@@ -62,7 +62,7 @@ class Pilot:
         self.settings = settings
         self.Z, self.codes, self.weight = Z, codes, weight
         self.n_classes = n_classes
-        repeats = 1 if len(codes) > 300 else (2 if len(codes) > 150 else 3)
+        repeats = 2 if len(codes) > 300 else 3
         self.folds = [assign_folds(codes, 5, rng) for _ in range(repeats)]
         self._bases: dict[tuple[str, float | None], Basis] = {}
 

@@ -25,7 +25,9 @@ SHARES = np.array([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.44, 0.47])
 SLOPES = np.exp(np.linspace(-3.0, 4.0, 32))
 #: Nats in favour of a penalty ten times as heavy (two classes), and against penalties
 #: (more classes) and widths ten times off the likely ones; the likely width for two.
-HEAVIER, NEAR_ALPHA, NEAR_WIDTH, SMOOTH = 1.0, 2.0, 4.0, 0.3
+HEAVIER, NEAR_ALPHA, NEAR_WIDTH, SMOOTH = 0.5, 2.0, 4.0, 0.3
+#: More nats for a heavier penalty (two classes) for each share of noise above MUCH.
+NOISIER, MUCH = 4.0, 0.15
 #: Weight of a row on the wrong side at the scores' root mean square.
 DOUBT = 0.1
 #: Nats below the highest likelihood at which a share is not excluded.
@@ -51,6 +53,8 @@ class Judged(NamedTuple):
         Log likelihood of each row.
     before : float
         Nats in its favour before any label is seen.
+    binary : bool
+        Whether there are two classes.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Judged(NamedTuple):
     slopes: Floats
     rows: Floats
     before: float
+    binary: bool
 
 
 def observed_probabilities(scores: Floats, codes: Indices, slopes: Floats) -> Floats:
@@ -115,7 +120,8 @@ def judge(
         best[i] = int(np.argmax(totals - against))
         likelihood[i] = totals[best[i]]
         rows[i] = logs[best[i]].reshape(repeats, n).mean(axis=0)
-    return Judged(name, gamma, alpha, rho, likelihood, slopes[best], rows, before)
+    fit = (name, gamma, alpha, rho)
+    return Judged(*fit, likelihood, slopes[best], rows, before, n_classes == 2)
 
 
 def prior(alpha: float, width: float | None, n_classes: int) -> float:
@@ -151,7 +157,15 @@ def typical(candidates: list[Judged], share: int) -> tuple[float, float | None, 
 
     Averaging makes the choice vary less from sample to sample than the maximum does.
     """
-    values = np.array([c.likelihood[share] + c.before for c in candidates])
+    noisier = NOISIER * max(float(SHARES[share]) - MUCH, 0.0)
+    values = np.array(
+        [
+            c.likelihood[share]
+            + c.before
+            + (noisier * np.log10(max(c.alpha, 1e-12)) if c.binary else 0.0)
+            for c in candidates
+        ]
+    )
     chance = np.exp(values - logsumexp(values))
     alpha = float(np.exp(chance @ np.log([max(c.alpha, 1e-12) for c in candidates])))
     gamma: float | None = None
