@@ -129,7 +129,7 @@ def test_wrong_rows_with_features_times_hundred(kernel):
 
 def test_expected_false_flags_are_those_that_happen():
     expected, happened, n_flagged = 0.0, 0, 0
-    for seed in range(8):
+    for seed in range(5):
         X, y = make_classification(
             400, 8, n_informative=5, flip_y=0, class_sep=1.5, random_state=seed
         )
@@ -139,7 +139,7 @@ def test_expected_false_flags_are_those_that_happen():
         expected += model.expected_false_flags_
         happened += int(np.sum(flagged & ~wrong))
         n_flagged += int(flagged.sum())
-    assert n_flagged > 300
+    assert n_flagged > 200
     assert abs(happened - expected) < 0.06 * n_flagged
 
 
