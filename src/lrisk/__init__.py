@@ -16,6 +16,7 @@ from .estimators import (
     RiskClassifier,
     RiskKMeans,
     RiskRegressor,
+    RobustClassifier,
     RobustRegressor,
     certify,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "RiskClassifier",
     "RiskKMeans",
     "RiskRegressor",
+    "RobustClassifier",
     "RobustRegressor",
     "__version__",
     "analysis",

@@ -21,6 +21,8 @@ import lrisk
         lrisk.KernelRiskRegressor("subquantile:0.8", solver="subquantile", max_iter=99),
         lrisk.KernelRiskClassifier(),
         lrisk.KernelRiskClassifier("subquantile:0.8"),
+        lrisk.RobustClassifier(),
+        lrisk.RobustClassifier("rbf"),
     ]
 )
 def test_estimator_checks(estimator, check):

@@ -9,6 +9,7 @@ from .noise_classifier import NoiseCorrectedClassifier
 from .noise_kernel import NoiseCorrectedKernelRegressor
 from .noise_linear import NoiseCorrectedRegressor
 from .robust import RobustRegressor
+from .robust_classifier import RobustClassifier
 
 __all__ = [
     "KernelRiskClassifier",
@@ -20,6 +21,7 @@ __all__ = [
     "RiskClassifier",
     "RiskKMeans",
     "RiskRegressor",
+    "RobustClassifier",
     "RobustRegressor",
     "certify",
 ]

@@ -1,0 +1,409 @@
+"""Classification when some labels or rows are wrong and nobody knows how many."""
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from .._params import check_real, refused
+from .._threads import blas_threads_for
+from .._typing import AnyArray, Bools, Floats, Indices
+from .._validation import check_flag, generator, unchanged_on_error, validate_data
+from ..losses.multinomial import softmax
+from ..procedures.label_noise import LabelNoiseFit, fit_label_noise
+from ..procedures.label_pilot import LabelNoiseSettings
+from ..procedures.label_rows import compressed, robust_scaling
+from ..ranking import check_row_weights
+from ..spaces import Kernel, KernelRows
+
+KernelParameter = str | Callable[..., float]
+
+
+class LabelExplanation(NamedTuple):
+    """Why labels and rows look wrong.
+
+    Attributes
+    ----------
+    residual : array of shape (n,)
+        Surprise of the label, √(−2 log p) with p its probability under the fit: the
+        deviance residual, on the scale of standard deviations (2 is p = .14, 3 is
+        p = .011).
+    leverage : array of shape (n,)
+        Root mean square of the row's features in robust standard deviations from the
+        median, growing by the logarithm beyond 3.
+    contributions : array of shape (n, d)
+        Nats by which a column makes the label more surprising than its median would,
+        plus half the square of what it lies beyond 3 robust standard deviations.
+    columns : array of int of shape (n, d)
+        Columns in falling order of contribution.
+    """
+
+    residual: Floats
+    leverage: Floats
+    contributions: Floats
+    columns: Indices
+
+
+class SelectedFit(NamedTuple):
+    """Which fit was chosen.
+
+    Attributes
+    ----------
+    name : str
+        ``"ordinary"``: no wrong labels were found. ``"label noise"``: the fit of the
+        mixture. ``"ordinary, noisy labels"``: labels are wrong, but the ordinary fit
+        with its heavy penalty predicts held-out labels at least as well.
+    scores : dict
+        Log likelihood of held-out labels under the best fit of each kind; empty where
+        rows were too few for a choice.
+    """
+
+    name: str
+    scores: dict[str, float]
+
+
+class RobustClassifier(ClassifierMixin, BaseEstimator):
+    r"""(Kernel) logistic classification with an unknown share of wrong rows.
+
+    Observed labels are right with probability 1 − ρ and else one of the other classes,
+
+    .. math:: P(y \mid x) = \frac{\rho}{K-1} + \Bigl(1 - \rho - \frac{\rho}{K-1}\Bigr)
+              p_y(x)
+
+    with p a (kernel) logistic model. ρ, the penalty and the width of the kernel are
+    those under which held-out labels are likeliest; without clear evidence of wrong
+    labels, judged by a linear and an RBF model whatever the kernel is, ρ = 0 and the
+    fit is the ordinary one. Rows whose features are grossly wrong are set aside first.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "poly", "laplacian", "cosine", "precomputed"} or \
+            callable, default="linear"
+        Positive definite kernels only; a callable takes two (standardised) rows.
+    contamination : "auto" or float in [0, 0.5), default="auto"
+        Share of wrong rows. A number is taken at its word: so many rows are flagged.
+    alpha : "auto" or float > 0, default="auto"
+        Penalty on the scale of ``LogisticRegression(C=1/alpha)`` over *standardised*
+        features. Unlike there the intercept is penalised like one more feature. Under
+        ``"auto"`` scores are also rescaled so that held-out probabilities are
+        calibrated.
+    gamma : "auto" or float > 0, default="auto"
+        Width of the kernel over standardised features.
+    degree : int, default=3
+    coef0 : float ≥ 0, default=1
+    kernel_params : mapping or None, default=None
+        Keyword arguments of a callable kernel.
+    fit_intercept : bool, default=True
+    random_state : int, RandomState instance or None, default=None
+        For folds, pilots and the bootstrap.
+    verbose : int, default=0
+        Print what was chosen if positive.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Only with the linear kernel, in the units of X.
+    intercept_ : array of shape (1,) or (n_classes,)
+    dual_coef_ : array of shape (n_centres,) or (n_centres, n_classes)
+        Only with other kernels: scores are Σ dual_coef_i k(c_i, ·) + intercept.
+    X_fit_ : array of shape (n_centres, n_features)
+        The centres c, standardised; not for a precomputed kernel, whose centres are
+        all training rows.
+    feature_center_, feature_scale_ : arrays of shape (n_features,)
+        Of the standardisation.
+    contamination_ : float
+        Share of wrong rows: labels and gross features.
+    contamination_interval_ : tuple of float
+        Of level 0.9, by bootstrap of held-out likelihoods.
+    outlier_score_ : array of shape (n_samples,)
+        Probability that a training row is wrong, by fits that have not seen it; 0 for
+        rows without weight.
+    inlier_mask_ : array of bool of shape (n_samples,)
+        False where a row is flagged: score above 0.7 or gross features.
+    expected_false_flags_ : float
+        Σ(1 − score) over flagged rows.
+    selected_ : SelectedFit
+    alpha_ : float
+    gamma_ : float or None
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    Notes
+    -----
+    Labels are assumed to be wrong at random, whatever x is. Wrong labels that depend on
+    x, or whole groups labelled wrongly, look like structure and are learnt. Below fifty
+    rows nothing is chosen or found: the fit is the ordinary one with ``alpha=1``. Rows
+    beyond some hundred are judged by a random sample of that size, and kernel fits have
+    at most a thousand centres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lrisk import RobustClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> wrong = np.random.default_rng(0).random(len(y)) < 0.2
+    >>> model = RobustClassifier(random_state=0).fit(X, np.where(wrong, 1 - y, y))
+    >>> bool(model.score(X, y) > 0.94), bool(0.1 < model.contamination_ < 0.3)
+    (True, True)
+    >>> bool(wrong[~model.inlier_mask_].mean() > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: KernelParameter = "linear",
+        *,
+        contamination: str | float = "auto",
+        alpha: str | float = "auto",
+        gamma: str | float = "auto",
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.contamination = contamination
+        self.alpha = alpha
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- fitting -----------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the wrong rows and fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            k(x_i, x_j) of the training rows if the kernel is precomputed.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative; 0 counts like no row.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            settings = self._settings()
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(y)
+            if settings.precomputed and X.shape[0] != X.shape[1]:
+                rule = "a square matrix for kernel='precomputed'"
+                remedy = "pass k(x_i, x_j) of the training rows"
+                raise ValueError(refused(self, "X", rule, X.shape, remedy))
+            weight = check_row_weights(sample_weight, len(y))
+            rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
+            codes = self._encode(y[rows])
+            part = X[np.ix_(rows, rows)] if settings.precomputed else X[rows]
+            with blas_threads_for(X.size):
+                found = fit_label_noise(
+                    settings,
+                    part,
+                    codes,
+                    len(self.classes_),
+                    np.ones(len(rows)) if weight is None else weight[rows],
+                    generator(self.random_state),
+                )
+            self._store(found, X, rows)
+        if self.verbose:
+            self._tell()
+        return self
+
+    def _settings(self) -> LabelNoiseSettings:
+        remedy = "or 'auto'"
+        if self.contamination != "auto":
+            value = self.contamination
+            check_real(
+                self,
+                "contamination",
+                value,
+                low=0,
+                high=0.5,
+                high_open=True,
+                remedy=remedy,
+            )
+        for name in ("alpha", "gamma"):
+            given = getattr(self, name)
+            if given != "auto":
+                check_real(self, name, given, low=0, low_open=True, remedy=remedy)
+        check_flag(self, "fit_intercept", self.fit_intercept)
+        if not isinstance(self.verbose, int | np.integer):
+            rule, remedy = "a whole number", "0 means silent"
+            raise TypeError(refused(self, "verbose", rule, self.verbose, remedy))
+        self._kernel(None).validate(self)
+        return LabelNoiseSettings(
+            self._kernel,
+            _given(self.gamma),
+            _given(self.alpha),
+            _given(self.contamination),
+            bool(self.fit_intercept),
+        )
+
+    def _kernel(self, gamma: float | None) -> Kernel:
+        return Kernel(
+            self.kernel,
+            gamma=gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            params=self.kernel_params,
+        )
+
+    def _encode(self, y: AnyArray) -> Indices:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            rule = "of at least two classes among rows of positive weight"
+            seen = f"one class, {self.classes_[0]!r}"
+            remedy = "add rows of another class"
+            raise ValueError(refused(self, "y", rule, seen, remedy))
+        return codes
+
+    def _store(self, found: LabelNoiseFit, X: Floats, rows: Indices) -> None:
+        for name in ("coef_", "dual_coef_", "X_fit_"):
+            self.__dict__.pop(name, None)
+        scaling = found.scaling
+        self.feature_center_, self.feature_scale_ = scaling.centre, scaling.scale
+        coefficients, intercept = found.coefficients, found.intercept
+        if len(intercept) > 1:  # a constant added to all scores changes nothing
+            coefficients = coefficients - coefficients.mean(axis=1, keepdims=True)
+            intercept = intercept - intercept.mean()
+        if found.centres is None:
+            raw = coefficients / scaling.scale[:, None]
+            self.coef_ = np.ascontiguousarray(raw.T)
+            intercept = intercept - scaling.centre @ raw
+        else:
+            centres, table = rows[found.centres], coefficients
+            if self.kernel == "precomputed":
+                table = np.zeros((len(X), len(intercept)))
+                table[centres] = coefficients
+            else:
+                self.X_fit_ = scaling(X[centres])
+            self.dual_coef_ = table[:, 0] if len(intercept) == 1 else table
+        self.intercept_ = np.array(intercept, dtype=np.float64)
+        self.alpha_, self.gamma_ = found.choice.alpha, found.choice.gamma
+        self.contamination_ = float(found.contamination)
+        self.contamination_interval_ = found.interval
+        self.selected_ = SelectedFit(found.choice.selected, found.choice.scores)
+        self.outlier_score_ = np.zeros(len(X))
+        self.outlier_score_[rows] = np.clip(found.score, 0.0, 1.0)
+        self.inlier_mask_: Bools = np.ones(len(X), dtype=bool)
+        self.inlier_mask_[rows] = ~found.flagged
+        doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
+        self.expected_false_flags_ = float(doubt.sum())
+        if self.kernel != "precomputed":
+            self._robust = robust_scaling(X[rows], np.ones(len(rows)))
+
+    def _tell(self) -> None:
+        low, high = self.contamination_interval_
+        sys.stdout.write(
+            f"{self.selected_.name}: contamination {self.contamination_:.2f} "
+            f"({low:.2f} to {high:.2f}), alpha {self.alpha_:.3g}, "
+            f"flagged {int(np.sum(~self.inlier_mask_))} rows\n"
+        )
+
+    # -- predicting --------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._scores(X)
+
+    def _scores(self, X: Floats) -> Floats:
+        if hasattr(self, "coef_"):
+            scores = np.asarray(X @ self.coef_.T + self.intercept_)
+        else:
+            centres = getattr(self, "X_fit_", None)
+            Z = X
+            if centres is not None:
+                Z = (X - self.feature_center_) / self.feature_scale_
+            rows = KernelRows(
+                self._kernel(self.gamma_), centres, Z, len(self.intercept_)
+            )
+            scores = rows.scores(self.dual_coef_).reshape(len(X), -1) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> AnyArray:
+        """Predict classes; shape (n_samples,)."""
+        scores = self.decision_function(X)
+        binary = scores.ndim == 1
+        best = (scores > 0).astype(np.intp) if binary else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the true classes; shape (n_samples, n_classes)."""
+        return _probabilities(self.decision_function(X))
+
+    # -- explaining --------------------------------------------------------------------
+
+    def explain_outliers(self, X: Any, y: Any) -> LabelExplanation:
+        """Say how surprising rows are, and which columns make them so.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Observed labels, of the classes of the fit.
+
+        Returns
+        -------
+        LabelExplanation
+        """
+        check_is_fitted(self)
+        if self.kernel == "precomputed":
+            rule, remedy = "one of features", "a kernel matrix has no columns to blame"
+            raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
+        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        unseen = np.flatnonzero(self.classes_[codes] != y)
+        if unseen.size:
+            rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
+            raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
+        loss = self._surprise(X, codes)
+        z = compressed(self._robust(X))
+        contributions = 0.5 * np.maximum(np.abs(z) - 3.0, 0.0) ** 2
+        for j in range(X.shape[1]):
+            usual = X.copy()
+            usual[:, j] = self._robust.centre[j]
+            contributions[:, j] += loss - self._surprise(usual, codes)
+        columns = np.argsort(-contributions, axis=1, kind="stable")
+        leverage = np.sqrt(np.mean(z**2, axis=1))
+        return LabelExplanation(np.sqrt(2.0 * loss), leverage, contributions, columns)
+
+    def _surprise(self, X: Floats, codes: Indices) -> Floats:
+        """−log p of the labels."""
+        scores = self._scores(X)
+        if scores.ndim == 1:
+            margin = np.where(codes == 1, scores, -scores)
+            return np.asarray(np.logaddexp(0.0, -margin))
+        own = scores[np.arange(len(codes)), codes]
+        return np.asarray(np.logaddexp.reduce(scores, axis=1) - own)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _given(value: str | float) -> float | None:
+    return None if isinstance(value, str) else float(value)
+
+
+def _probabilities(scores: Floats) -> Floats:
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    return softmax(scores)

@@ -1,0 +1,367 @@
+"""RobustClassifier: wrong labels, wrong rows, none; guards and promises."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, make_classification, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from lrisk import RobustClassifier
+
+KERNELS = ["linear", "rbf"]
+
+
+def breast_cancer(seed):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(
+        X, y, train_size=400, random_state=seed, stratify=y
+    )
+    scaler = StandardScaler().fit(X)
+    return scaler.transform(X), y, scaler.transform(X_test), y_test
+
+
+def spoilt(X, y, fraction, seed, factor=1.0):
+    """Labels of a fraction of the rows wrong, their features multiplied."""
+    rng = np.random.default_rng(seed)
+    wrong = np.zeros(len(y), dtype=bool)
+    wrong[rng.choice(len(y), round(fraction * len(y)), replace=False)] = True
+    classes = len(np.unique(y))
+    y = np.where(wrong, y + rng.integers(1, classes, len(y)), y) % classes
+    return np.where(wrong[:, None], factor * X, X), y, wrong
+
+
+def overlapping(seed, n=220, d=13):
+    """Like a medical table: overlap, counts and categories; one class in five wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[:, ::3] = np.round(X[:, ::3])
+    X[:, 1] = X[:, 1] > 1.0
+    y = (rng.random(n) < expit(X @ rng.normal(0.0, 0.6, d))).astype(int)
+    return X, y
+
+
+# -- nothing wrong ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_clean_overlapping_classes_are_left_alone(kernel):
+    flagged, found = [], []
+    for seed in range(4):
+        X, y = overlapping(seed)
+        model = RobustClassifier(kernel, random_state=0).fit(X, y)
+        flagged.append(np.mean(~model.inlier_mask_))
+        found.append(model.contamination_)
+    assert np.mean(flagged) <= 0.01
+    assert np.max(found) <= 0.02
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_clean_breast_cancer_gets_the_ordinary_fit(kernel):
+    X, y, X_test, y_test = breast_cancer(0)
+    model = RobustClassifier(kernel, random_state=0).fit(X, y)
+    assert model.selected_.name == "ordinary"
+    assert model.contamination_ == 0.0 and model.inlier_mask_.mean() >= 0.99
+    peers = (LogisticRegression(), SVC())
+    best = max(peer.fit(X, y).score(X_test, y_test) for peer in peers)
+    assert model.score(X_test, y_test) >= best - 0.02
+
+
+def test_a_linear_model_of_moons_blames_no_labels():
+    X, y = make_moons(300, noise=0.15, random_state=0)
+    model = RobustClassifier("linear", random_state=0).fit(X, y)
+    assert model.contamination_ == 0.0 and model.inlier_mask_.all()
+
+
+# -- wrong labels ----------------------------------------------------------------------
+
+
+def accuracies(kernel, fraction, n_seeds):
+    """Models under wrong labels with the masks, own accuracy and that of plain fits."""
+    found, own, plain = [], [], []
+    for seed in range(n_seeds):
+        X, y, X_test, y_test = breast_cancer(seed)
+        X, y, wrong = spoilt(X, y, fraction, seed)
+        model = RobustClassifier(kernel, random_state=0).fit(X, y)
+        peers = [SVC(kernel=kernel), LogisticRegression(max_iter=1000)]
+        found.append((model, wrong))
+        own.append(model.score(X_test, y_test))
+        plain.append([peer.fit(X, y).score(X_test, y_test) for peer in peers])
+    return found, np.mean(own), np.mean(plain, axis=0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_fifth_of_the_labels_wrong(kernel):
+    found, own, plain = accuracies(kernel, 0.2, 4)
+    assert own >= plain.max() - 0.01
+    covered, flagged, wrong = [], [], []
+    for model, mask in found:
+        assert model.contamination_ == pytest.approx(0.2, abs=0.07)
+        low, high = model.contamination_interval_
+        covered.append(low <= 0.2 <= high)
+        flagged.append(~model.inlier_mask_)
+        wrong.append(mask)
+    flagged, wrong = np.concatenate(flagged), np.concatenate(wrong)
+    assert np.mean(covered) >= 0.75
+    assert wrong[flagged].mean() > 0.9 and flagged[wrong].mean() > 0.6
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_two_fifths_of_the_labels_wrong_beat_the_plain_fits(kernel):
+    _, own, plain = accuracies(kernel, 0.4, 5 if kernel == "linear" else 10)
+    assert own >= plain.max() + 0.05
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_wrong_rows_with_features_times_hundred(kernel):
+    X, y, X_test, y_test = breast_cancer(0)
+    X, y, wrong = spoilt(X, y, 0.4, 0, factor=100.0)
+    model = RobustClassifier(kernel, random_state=0).fit(X, y)
+    assert model.score(X_test, y_test) > 0.94
+    assert np.array_equal(~model.inlier_mask_, wrong)
+    assert model.contamination_ == pytest.approx(0.4, abs=0.01)
+
+
+def test_expected_false_flags_are_those_that_happen():
+    expected, happened, n_flagged = 0.0, 0, 0
+    for seed in range(5):
+        X, y = make_classification(
+            400, 8, n_informative=5, flip_y=0, class_sep=1.5, random_state=seed
+        )
+        X, y, wrong = spoilt(X, y, 0.25, seed)
+        model = RobustClassifier("rbf", random_state=0).fit(X, y)
+        flagged = ~model.inlier_mask_
+        expected += model.expected_false_flags_
+        happened += int(np.sum(flagged & ~wrong))
+        n_flagged += int(flagged.sum())
+    assert n_flagged > 200
+    assert abs(happened - expected) < 0.06 * n_flagged
+
+
+def test_more_than_two_classes():
+    X, y = make_classification(
+        500,
+        6,
+        n_informative=5,
+        n_redundant=0,
+        n_classes=4,
+        n_clusters_per_class=1,
+        class_sep=2.0,
+        flip_y=0,
+        random_state=0,
+    )
+    X, X_test, y, y_test = train_test_split(X, y, train_size=300, random_state=0)
+    X, y, wrong = spoilt(X, y, 0.3, 0)
+    model = RobustClassifier("rbf", random_state=0).fit(X, y)
+    assert model.contamination_ == pytest.approx(0.3, abs=0.07)
+    assert wrong[~model.inlier_mask_].mean() > 0.9
+    plain = SVC().fit(X, y).score(X_test, y_test)
+    assert model.score(X_test, y_test) > plain - 0.01
+    p = model.predict_proba(X_test)
+    assert p.shape == (200, 4) and np.allclose(p.sum(1), 1)
+    assert model.dual_coef_.shape == (len(model.X_fit_), 4)
+
+
+# -- the fits --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_given_everything_it_is_logistic_regression(n_classes):
+    X, y = make_classification(
+        150, 5, n_informative=4, n_redundant=0, n_classes=n_classes, random_state=0
+    )
+    X = 3.0 + 2.0 * X
+    model = RobustClassifier(contamination=0.0, alpha=2.0).fit(X, y)
+    Z = np.column_stack([StandardScaler().fit_transform(X), np.ones(len(X))])
+    peer = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10).fit(Z, y)
+    expected = peer.decision_function(Z)
+    assert np.allclose(model.decision_function(X), expected, atol=1e-4)
+    assert model.alpha_ == 2.0 and model.contamination_ == 0.0
+
+
+def test_precomputed_kernel_is_the_kernel():
+    X, y = make_moons(120, noise=0.2, random_state=0)
+    options = {"contamination": 0.0, "alpha": 0.5}
+    direct = RobustClassifier("rbf", gamma=0.7, **options).fit(X, y)
+    Z = (X - direct.feature_center_) / direct.feature_scale_
+    given = RobustClassifier("precomputed", **options).fit(rbf_kernel(Z, gamma=0.7), y)
+    new = (X[:7] + 0.1 - direct.feature_center_) / direct.feature_scale_
+    K_new = rbf_kernel(new, Z, gamma=0.7)
+    # Only the size of the penalised constant differs: it knows no number of columns.
+    assert np.all(given.predict(K_new) == direct.predict(X[:7] + 0.1))
+
+
+@pytest.mark.parametrize("kernel", ["poly", "laplacian", "cosine", np.dot])
+def test_other_kernels(kernel):
+    X, y = make_moons(80, noise=0.2, random_state=0)
+    model = RobustClassifier(kernel, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.75
+
+
+def test_landmarks_and_pilots_for_many_rows():
+    X, y = make_moons(3000, noise=0.2, random_state=0)
+    X, y, wrong = spoilt(X, y, 0.2, 0)
+    model = RobustClassifier("rbf", random_state=0).fit(X, y)
+    assert len(model.X_fit_) <= 1000
+    assert model.contamination_ == pytest.approx(0.2, abs=0.07)
+    assert wrong[~model.inlier_mask_].mean() > 0.9
+    clean_X, clean_y = make_moons(1000, noise=0.2, random_state=1)
+    assert model.score(clean_X, clean_y) > 0.95
+
+
+def test_share_taken_at_its_word():
+    X, y, _, _ = breast_cancer(0)
+    X, y, wrong = spoilt(X, y, 0.2, 0)
+    model = RobustClassifier(contamination=0.2, random_state=0).fit(X, y)
+    assert np.sum(~model.inlier_mask_) == 80
+    assert wrong[~model.inlier_mask_].mean() > 0.8
+    assert model.contamination_ == 0.2
+
+
+def test_rows_without_weight_do_not_exist():
+    X, y, _, _ = breast_cancer(0)
+    weight = np.ones(len(y))
+    weight[::4] = 0.0
+    y_odd = y.copy()
+    y_odd[::4] = 1 - y_odd[::4]
+    weighted = RobustClassifier(random_state=0).fit(X, y_odd, sample_weight=weight)
+    fewer = RobustClassifier(random_state=0).fit(X[weight > 0], y[weight > 0])
+    assert np.allclose(weighted.coef_, fewer.coef_)
+    assert weighted.inlier_mask_[::4].all()
+    assert np.all(weighted.outlier_score_[::4] == 0)
+
+
+def test_weights_are_copies_where_nothing_is_chosen_at_random():
+    X, y = make_moons(16, noise=0.2, random_state=0)
+    weight = np.arange(16) % 3 + 1.0
+    many = np.repeat(np.arange(16), weight.astype(int))
+    for kernel in KERNELS:
+        a = RobustClassifier(kernel).fit(X, y, sample_weight=weight)
+        b = RobustClassifier(kernel).fit(X[many], y[many])
+        assert np.allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
+
+
+# -- explanations ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_explanations_name_the_column(kernel):
+    X, y, _, _ = breast_cancer(0)
+    model = RobustClassifier(kernel, random_state=0).fit(X, y)
+    rng = np.random.default_rng(0)
+    bad, columns = X[:40].copy(), rng.integers(0, X.shape[1], 40)
+    bad[np.arange(40), columns] = 60.0
+    found = model.explain_outliers(bad, y[:40])
+    assert np.mean(found.columns[:, 0] == columns) > 0.9
+    usual = model.explain_outliers(X[:40], y[:40])
+    assert np.all(found.leverage > usual.leverage)
+    turned = model.explain_outliers(X[:40], 1 - y[:40])
+    assert np.mean(turned.residual > usual.residual) > 0.9
+    p = model.predict_proba(X[:40])[np.arange(40), y[:40]]
+    assert np.allclose(usual.residual, np.sqrt(-2 * np.log(p)))
+    falling = np.take_along_axis(found.contributions, found.columns, axis=1)
+    assert np.all(np.diff(falling, axis=1) <= 0)
+
+
+# -- guards ----------------------------------------------------------------------------
+
+
+def _rows(n, d, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, d))
+
+
+GUARDS = {
+    "ten rows": (_rows(10, 3), np.arange(10) % 2),
+    "two rows": (_rows(2, 2), np.array([0, 1])),
+    "more columns than rows": (_rows(60, 200), np.arange(60) % 2),
+    "constant columns": (
+        np.column_stack([_rows(80, 2), np.full((80, 2), 7.3)]),
+        np.arange(80) % 2,
+    ),
+    "identical rows": (np.ones((90, 3)), np.arange(90) % 2),
+    "one-hot columns": (np.eye(6)[np.arange(120) % 6], np.arange(120) % 3),
+    "a class of one": (_rows(70, 3), np.r_[2, np.arange(69) % 2]),
+    "lone classes": (_rows(60, 3), np.r_[2:5, np.arange(57) % 2]),
+    "rare class": (_rows(100, 3), np.r_[[2] * 4, np.arange(96) % 2]),
+    "huge values": (1e150 * _rows(80, 3), np.arange(80) % 2),
+    "one column": (_rows(80, 1), np.arange(80) % 2),
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("contamination", ["auto", 0.0, 0.49])
+@pytest.mark.parametrize("case", GUARDS)
+def test_a_result_without_nan(case, contamination, kernel):
+    X, y = GUARDS[case]
+    model = RobustClassifier(kernel, contamination=contamination, random_state=0)
+    model.fit(X, y)
+    p = model.predict_proba(X)
+    assert np.all(np.isfinite(p)) and np.allclose(p.sum(1), 1)
+    assert np.all(np.isfinite(model.outlier_score_))
+    assert np.all((model.outlier_score_ >= 0) & (model.outlier_score_ <= 1))
+    low, high = model.contamination_interval_
+    assert 0 <= low <= model.contamination_ <= high < 1
+    assert set(y[model.inlier_mask_]) == set(y)
+
+
+@pytest.mark.parametrize(
+    ("params", "error"),
+    [
+        ({"contamination": 0.5}, ValueError),
+        ({"contamination": "some"}, TypeError),
+        ({"alpha": 0.0}, ValueError),
+        ({"alpha": None}, TypeError),
+        ({"gamma": -1.0}, ValueError),
+        ({"kernel": "sigmoid"}, ValueError),
+        ({"fit_intercept": "yes"}, TypeError),
+        ({"verbose": None}, TypeError),
+    ],
+)
+def test_bad_parameters_are_refused_and_change_nothing(params, error):
+    X, y = make_moons(60, random_state=0)
+    model = RobustClassifier(random_state=0).fit(X, y)
+    coef = model.coef_
+    model.set_params(**params)
+    with pytest.raises(error, match=next(iter(params))):
+        model.fit(X, y)
+    assert model.coef_ is coef
+
+
+def test_bad_data_are_refused():
+    X, y = make_moons(60, random_state=0)
+    with pytest.raises(ValueError, match="at least two classes"):
+        RobustClassifier().fit(X, np.zeros(60))
+    with pytest.raises(ValueError, match="at least two classes"):
+        RobustClassifier().fit(X, y, sample_weight=(y == 0).astype(float))
+    with pytest.raises(ValueError, match="square matrix"):
+        RobustClassifier("precomputed").fit(X, y)
+    model = RobustClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="must be among"):
+        model.explain_outliers(X, y + 1)
+
+
+# -- scikit-learn ----------------------------------------------------------------------
+
+
+def test_in_a_pipeline_and_a_grid():
+    X, y = make_moons(90, noise=0.2, random_state=0)
+    steps = make_pipeline(StandardScaler(), RobustClassifier(random_state=0))
+    grid = {
+        "robustclassifier__kernel": ["linear", "rbf"],
+        "robustclassifier__contamination": ["auto", 0.1],
+    }
+    search = GridSearchCV(steps, grid, cv=2).fit(X, y)
+    assert search.best_params_["robustclassifier__kernel"] == "rbf"
+
+
+def test_same_seed_same_fit(capsys):
+    X, y, _, _ = breast_cancer(0)
+    model = RobustClassifier(random_state=3, verbose=1).fit(X, y)
+    again = clone(model).fit(X, y)
+    assert np.array_equal(model.coef_, again.coef_)
+    assert "ordinary: contamination 0.00" in capsys.readouterr().out
