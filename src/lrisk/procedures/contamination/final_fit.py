@@ -7,8 +7,7 @@ import scipy.linalg
 
 from ..._typing import Floats
 from ...spaces import Kernel
-from .kernel_ridge import BLOCK_ENTRIES, inverse_and_solution, squared_distances
-from .reference import median_square
+from .kernel_ridge import BLOCK_ENTRIES, Pairs, inverse_and_solution
 
 #: Penalties tried for a linear model, in units of the mean weight of its rows.
 LINEAR_ALPHAS = np.geomspace(1e-3, 1e4, 22)
@@ -156,7 +155,7 @@ def _search(
     """The γ and α with the lowest weighted leave-one-out error."""
     kernels = [kernel]
     if search_gamma:
-        unit = 1.0 / median_square(squared_distances(Z, Z))
+        unit = Pairs.of(Z, Z).unit
         kernels = [kernel.with_gamma(factor * unit) for factor in GAMMA_FACTORS]
     root = np.sqrt(weights)
     grid = KERNEL_ALPHAS if alpha is None else [alpha]

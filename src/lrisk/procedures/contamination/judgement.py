@@ -30,8 +30,8 @@ COMPRESSED_BEYOND = 20.0
 #: Least rows for a verdict, and most rows that references are fitted to.
 FEWEST_ROWS, PILOT_ROWS = 40, 1000
 #: Evidence that two populations need: a + b/n. On simulated clean tables (normal,
-#: lognormal, t₃, heteroscedastic, non-linear, whole numbers; 50 to 200 rows) residuals of
-#: one population stayed below it but for a step function at 50 rows.
+#: lognormal, t₃, heteroscedastic, non-linear, whole numbers; 50 to 200 rows) one
+#: population stayed below it but for a step function at 50 rows.
 EVIDENCE, EVIDENCE_OF_FEW = 2.0, 400.0
 #: Share of one value from which on half-samples would see nothing else.
 POINT_MASS = 0.25
@@ -43,6 +43,9 @@ LARGE_SHARE = 0.15
 POLISHING_STEPS = 2
 #: Scales by which the forest must misfit a flagged row too.
 FOREST_SCALES = 2.5
+#: Residuals of the forest, in units of the reference's, beyond which it has no say: it
+#: knows too little of the relation, as of planes in many dimensions.
+COMPETENT_BELOW = 1.5
 
 
 class Verdict(NamedTuple):
@@ -244,6 +247,10 @@ def _doubted(
     if not look.verdict.flagged.any():
         return Pilot(look, source, 0.0, look.verdict.chance, nobody)
     gate = Gate.of(X, y, look, width, seed)
+    if gate.own_scale > COMPETENT_BELOW * half_scale(
+        look.reference.residuals[~look.verdict.flagged]
+    ):
+        return Pilot(look, source, 0.0, look.verdict.chance, nobody)
     own = _dither(gate.forest.residuals, width)
     rows, flagged = look.reference.rows, look.verdict.flagged
     fits = gate.fits(own, y - gate.forest.residuals, rows, own=True)
@@ -273,14 +280,15 @@ def _polished(X: Floats, y: Floats, look: Look, width: float) -> Look:
 class Gate(NamedTuple):
     """The forest's veto: rows that it fits are no outliers.
 
-    middle, level, shrunk : centre and scale of its residuals, and by how much the scale
-        falls without the flagged rows.
+    middle, level, own_scale : centre, local and common scale of its residuals
+    shrunk : by how much the scale falls without the flagged rows
     """
 
     forest: MedianForest
     middle: float
     level: NoiseLevel
     shrunk: float
+    own_scale: float
 
     @classmethod
     def of(cls, X: Floats, y: Floats, look: Look, width: float, seed: int) -> "Gate":
@@ -295,7 +303,7 @@ class Gate(NamedTuple):
             residuals - middle, y - forest.residuals, look.reference.rows
         )
         shrunk = max(min(1.0, inside / max(whole, 1e-300)), 0.2)
-        return cls(forest, middle, level, shrunk)
+        return cls(forest, middle, level, shrunk, inside)
 
     def fits(self, residuals: Floats, fitted: Floats, rows: Floats, own: bool) -> Bools:
         """Rows that the forest misfits by less than 2.5 scales."""

@@ -36,12 +36,35 @@ def squared_distances(A: Floats, B: Floats) -> Floats:
     return out
 
 
-def gaussian(squares: Floats, gamma: float) -> Floats:
-    """exp(−γ d²) + 1: the constant lets the fit choose its own level."""
-    K = np.multiply(squares, -gamma)
-    np.exp(K, out=K)
-    K += 1.0
-    return K
+class Pairs(NamedTuple):
+    """‖a − b‖² and a·b/d for all pairs of rows, of which the kernel is made."""
+
+    squares: Floats
+    products: Floats
+
+    @classmethod
+    def of(cls, A: Floats, B: Floats) -> "Pairs":
+        """For the rows of A and B, each pair once."""
+        products = np.asarray(A @ B.T)
+        products /= A.shape[1]
+        return cls(squared_distances(A, B), products)
+
+    @property
+    def unit(self) -> float:
+        """1/median of the positive squared distances; one if there is none."""
+        positive = self.squares[self.squares > 0.0]
+        return 1.0 / float(np.median(positive)) if len(positive) else 1.0
+
+    def kernel(self, gamma: float) -> Floats:
+        """exp(−γ‖a − b‖²) + a·b/d + 1: a bump, a plane and a level.
+
+        In many dimensions bumps alone would need very many rows to make a plane.
+        """
+        K = np.multiply(self.squares, -gamma)
+        np.exp(K, out=K)
+        K += self.products
+        K += 1.0
+        return K
 
 
 def weighted_ridge(K: Floats, y: Floats, weights: Floats, penalty: float) -> RidgeFit:

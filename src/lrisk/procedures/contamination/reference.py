@@ -12,10 +12,9 @@ import numpy as np
 from ..._typing import Floats
 from .kernel_ridge import (
     BLOCK_ENTRIES,
+    Pairs,
     RidgeFit,
     Spectrum,
-    gaussian,
-    squared_distances,
     weighted_ridge,
 )
 from .robust_scale import Columns, half_scale, shortest_half, spread
@@ -53,7 +52,7 @@ class Reference(NamedTuple):
         step = max(1, BLOCK_ENTRIES // max(len(rows), 1))
         for start in range(0, len(X), step):
             Z = self.columns.compressed(X[start : start + step])
-            K = gaussian(squared_distances(Z, rows), self.gamma)
+            K = Pairs.of(Z, rows).kernel(self.gamma)
             out[start : start + step] = K @ coefficients + self.level
         return out
 
@@ -81,12 +80,6 @@ def best_of(fits: list[RidgeFit], y: Floats) -> int:
     return int(np.argmin(errors))
 
 
-def median_square(squares: Floats) -> float:
-    """Median of the positive squared distances; one if there is none."""
-    positive = squares[squares > 0.0]
-    return float(np.median(positive)) if len(positive) else 1.0
-
-
 def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     """Gaussian-kernel ridge regression by half-samples, then Tukey's bisquare.
 
@@ -98,11 +91,11 @@ def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     low, high = shortest_half(y)
     level = 0.5 * (low + high)
     few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
-    squares = squared_distances(rows[few], rows[few])
-    unit = 1.0 / median_square(squares)
+    pairs = Pairs.of(rows[few], rows[few])
+    unit = pairs.unit
     fits: list[RidgeFit] = []
     for width in GAMMAS:
-        K = gaussian(squares, width * unit)
+        K = pairs.kernel(width * unit)
         starts = _starts(K, y[few] - level, low - level, high - level)
         for penalty in PENALTIES:
             fits += [_robust_fit(K, y[few] - level, penalty, s) for s in starts]
@@ -113,7 +106,7 @@ def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     )
     fit = fits[2 * choice + start]
     if len(few) < len(y):
-        K = gaussian(squared_distances(rows, rows), width * unit)
+        K = Pairs.of(rows, rows).kernel(width * unit)
         starts = _starts(K, y - level, low - level, high - level)
         fits = [_robust_fit(K, y - level, penalty, start) for start in starts]
         fit = fits[best_of(fits, y)]
@@ -132,11 +125,11 @@ def ordinary_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     level, reach = 0.5 * (low + high), 50.0 * max(high - low, spread(y))
     held = np.clip(y - level, -reach, reach)
     few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
-    squares = squared_distances(rows[few], rows[few])
-    unit = 1.0 / median_square(squares)
+    pairs = Pairs.of(rows[few], rows[few])
+    unit = pairs.unit
     best: tuple[float, float, float] | None = None
     for width in ORDINARY_GAMMAS:
-        spectrum = Spectrum.of(gaussian(squares, width * unit))
+        spectrum = Spectrum.of(pairs.kernel(width * unit))
         for penalty in ORDINARY_PENALTIES:
             residuals = spectrum.left_out(held[few], penalty).residuals
             error = float(np.mean(residuals * residuals))
@@ -144,7 +137,7 @@ def ordinary_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
                 best = (error, width, penalty)
     assert best is not None
     error, width, penalty = best
-    K = gaussian(squared_distances(rows, rows), width * unit)
+    K = Pairs.of(rows, rows).kernel(width * unit)
     fit = weighted_ridge(K, held, np.ones(len(y)), penalty)
     residuals = y - level - (held - fit.residuals)
     return Reference(residuals, columns, rows, width * unit, fit.coefficients, level)
@@ -158,11 +151,11 @@ def weighted_reference(reference: Reference, y: Floats, weights: Floats) -> Refe
     cap = 3.0 * half_scale(reference.residuals[used])
     few = np.flatnonzero(used)
     few = few[np.linspace(0, len(few) - 1, min(len(few), SEARCH_ROWS)).astype(int)]
-    squares = squared_distances(rows[few], rows[few])
-    unit = 1.0 / median_square(squares)
+    pairs = Pairs.of(rows[few], rows[few])
+    unit = pairs.unit
     best: tuple[float, float, float] | None = None
     for width in ORDINARY_GAMMAS:
-        spectrum = Spectrum.of(gaussian(squares, width * unit))
+        spectrum = Spectrum.of(pairs.kernel(width * unit))
         for penalty in ORDINARY_PENALTIES:
             residuals = spectrum.left_out(y[few] - level, penalty).residuals
             error = capped_error(residuals, cap)
@@ -170,7 +163,7 @@ def weighted_reference(reference: Reference, y: Floats, weights: Floats) -> Refe
                 best = (error, width, penalty)
     assert best is not None
     _, width, penalty = best
-    K = gaussian(squared_distances(rows, rows), width * unit)
+    K = Pairs.of(rows, rows).kernel(width * unit)
     fit = weighted_ridge(K, y - level, weights, penalty)
     return reference._replace(
         residuals=fit.residuals,
