@@ -61,6 +61,15 @@ class Explainer(NamedTuple):
         covariance.flat[:: len(covariance) + 1] += ridge
         return cls(columns, np.asarray(np.linalg.inv(covariance)), center)
 
+    def expected(self, X: Floats) -> Floats:
+        """Each value as the other columns of its row let expect it, in units of X."""
+        Z = self.columns.compressed(X)
+        pull = (Z - self.center) @ self.precision
+        # Inside the compression expected values are what they are in plain units.
+        return self.columns.center + self.columns.scale * (
+            Z - pull / np.diag(self.precision)
+        )
+
     def explain(
         self,
         predict: Callable[[Floats], Floats],
@@ -74,15 +83,12 @@ class Explainer(NamedTuple):
         Z = self.columns.compressed(X)
         diagonal = np.diag(self.precision)
         pull = (Z - self.center) @ self.precision
-        expected = Z - pull / diagonal
+        expected = self.expected(X)
         surprise = np.abs(pull) / np.sqrt(diagonal)
         contributions = np.empty_like(Z)
         for j in range(X.shape[1]):
             usual = X.copy()
-            # Inside the compression expected values are what they are in plain units.
-            usual[:, j] = (
-                self.columns.center[j] + self.columns.scale[j] * expected[:, j]
-            )
+            usual[:, j] = expected[:, j]
             left = np.abs(y - predict(usual)) / scale
             gone = np.clip(1.0 - left / np.maximum(np.abs(residual), 1e-12), 0.0, 1.0)
             contributions[:, j] = surprise[:, j] ** 2 * (SURPRISE_ALONE + gone)

@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from ..._typing import Bools, Floats
+from .feature_errors import suspected_columns
 from .final_fit import fit_linear
 from .kernel_ridge import squared_distances
 from .reference import capped_error
@@ -17,10 +18,6 @@ from .robust_scale import Columns, half_scale
 
 #: Neighbours that link rows, and rows up to which links are looked for.
 LINKS, LINKED_ROWS = 10, 2000
-#: Scales beyond which a single value is far; they are measured on its own side.
-FAR = 8.0
-#: Distinct values below which a column has no scale to be far by.
-FEWEST_VALUES = 10
 #: Least rows of a group, largest share of rows left out, most groups tested.
 FEWEST, LARGEST_SHARE, MOST_GROUPS = 5, 0.35, 10
 #: Scales by which far rows must misfit, and the least gain in squared error.
@@ -28,26 +25,9 @@ MISFIT, GAIN = 6.0, 0.05
 
 
 def suspected_groups(X: Floats, group: Bools) -> list[Bools]:
-    """A group found before, rows with values far out, and small components in X."""
-    return [group, _far_values(X), *_small_components(X)]
-
-
-def _far_values(X: Floats) -> Bools:
-    """|x − median| beyond 8 scales of its own side, in columns that have a scale."""
-    far = np.zeros(len(X), dtype=bool)
-    for column in X.T:
-        if len(np.unique(column[:1000])) < FEWEST_VALUES:
-            continue
-        middle = np.median(column)
-        low, high = np.quantile(column, [0.1, 0.9])
-        for side, end in (
-            (column - middle, high - middle),
-            (middle - column, middle - low),
-        ):
-            scale = end / 1.2816
-            if scale > 0.0:
-                far |= side > FAR * scale
-    return far
+    """A group found before, rows with a value behind a gap, small components in X."""
+    far = [rows for _, rows in suspected_columns(X)]
+    return [group, *far, *_small_components(X)]
 
 
 def _small_components(X: Floats) -> list[Bools]:

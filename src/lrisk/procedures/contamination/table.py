@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
+from .feature_errors import CHANCE as WRONG_VALUE
+from .feature_errors import contradicted_values
 from .judgement import (
     COMPRESSED_BEYOND,
     FEWEST_ROWS,
@@ -212,6 +214,11 @@ def _all_rows(
         chance[others] = judge.chance(X[others], y[others], u[others])
     chance[group] = 0.0
     share, interval = _share(judge, chance[chosen] > FLAGGED_ABOVE, seed)
+    wrong = contradicted_values(X, y, chosen, chance > 0.5)
+    chance[wrong] = WRONG_VALUE
+    found = float(np.mean(wrong))
+    share = min(share + found, 0.5)
+    interval = (interval[0] + 0.8 * found, min(interval[1] + 1.2 * found, 0.5))
     low, high = -np.inf, np.inf
     if verdict.populations is not None:
         mode, left, right = verdict.populations.core[:3]
