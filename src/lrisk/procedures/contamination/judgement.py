@@ -192,6 +192,29 @@ def _look(
     )
 
 
+def _look_beside_mass(reference: Reference, y: Floats) -> Look:
+    """The look at rows beside the value that holds so many; these are never outliers.
+
+    Rows at that value and beside it are two populations by nature.
+    """
+    values, counts = np.unique(y, return_counts=True)
+    beside = y != values[np.argmax(counts)]
+    fitted, rows = y - reference.residuals, reference.rows
+    if beside.sum() < FEWEST_ROWS:
+        look = _look(reference, y, 0.0)
+        none = look.verdict._replace(share=0.0, chance=np.zeros(len(y)))
+        return look._replace(verdict=none)
+    part = verdict(reference.residuals[beside], fitted[beside], rows[beside])
+    scale = part.level.at(fitted, rows)
+    scale[beside] = part.scale
+    u = compress((reference.residuals - part.shift) / scale, COMPRESSED_BEYOND)
+    chance = np.zeros(len(y))
+    chance[beside] = part.chance
+    share = part.share * float(np.mean(beside))
+    whole = part._replace(share=share, chance=chance, u=u, scale=scale)
+    return Look(reference, fitted, whole)
+
+
 def predictable_ratio(ordinary: Floats, robust: Floats, flagged: Bools) -> float:
     """Error of the ordinary fit on flagged rows, relative to the robust one's."""
     cap = 2.0 * float(np.quantile(np.abs(robust[flagged]), 0.9))
@@ -214,7 +237,7 @@ def judge_pilot(X: Floats, y: Floats, seed: int) -> Pilot:
     columns = Columns.of(X)
     width = tie_width(y)
     if has_point_mass(y):
-        look = _look(ordinary_reference(X, y, columns), y, width)
+        look = _look_beside_mass(ordinary_reference(X, y, columns), y)
         return _doubted(X, y, look, "ordinary", width, seed)
     look = _look(robust_reference(X, y, columns), y, width)
     if look.verdict.share >= LARGE_SHARE:
@@ -302,7 +325,7 @@ class Gate(NamedTuple):
         level = NoiseLevel.of(
             residuals - middle, y - forest.residuals, look.reference.rows
         )
-        shrunk = max(min(1.0, inside / max(whole, 1e-300)), 0.2)
+        shrunk = max(min(1.0, inside / whole), 0.2) if whole > 0.0 else 1.0
         return cls(forest, middle, level, shrunk, inside)
 
     def fits(self, residuals: Floats, fitted: Floats, rows: Floats, own: bool) -> Bools:
