@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._typing import Floats
+from ._typing import Floats, Indices
 from .losses import Loss
 from .ranking import Ranking
 from .spaces import Space
@@ -27,6 +27,16 @@ class Point(NamedTuple):
     scores: Floats
     losses: Floats
     penalty: float
+
+
+class Evaluation(NamedTuple):
+    """F at a point: the weights λ by rank, the value and the subgradient at λ."""
+
+    point: Point
+    slopes: Floats
+    weights: Floats
+    value: float
+    gradient: Floats
 
 
 class Objective:
@@ -76,6 +86,15 @@ class Objective:
         losses = self.loss.value(self.y, scores)
         penalty = 0.5 * self.mu * self.space.inner(theta, theta)
         return Point(theta, scores, losses, penalty)
+
+    def evaluate(self, theta: Floats, scores: Floats) -> Evaluation:
+        """F and a subgradient at θ, whose scores are known, in one pass each way."""
+        losses, slopes = self.loss.value_and_derivative(self.y, scores)
+        penalty = 0.5 * self.mu * self.space.inner(theta, theta)
+        point = Point(theta, scores, losses, penalty)
+        risk, weights = self.ranking.risk_and_weights(losses)
+        gradient = self.pullback(point, weights, slopes)
+        return Evaluation(point, slopes, weights, risk + penalty, gradient)
 
     def value(self, point: Point) -> float:
         """F(θ)."""
@@ -141,6 +160,13 @@ class Objective:
             mean = min(max(mean, 1e-15), 1.0 - 1e-15)
             return np.asarray(np.log(mean) - np.log1p(-mean))
         return np.asarray(mean)
+
+    def sampled(self, rows: Indices) -> "Objective":
+        """The same objective over some of the rows, with the same μ."""
+        ranking = self.ranking.taken(rows)
+        alpha = self.mu * ranking.total
+        space = self.space.take(rows)
+        return Objective(ranking, self.loss, space, self.y[rows], alpha, self.shift)
 
     def with_space(self, space: Space) -> "Objective":
         """The same objective over another space for the same rows."""

@@ -10,10 +10,11 @@ import functools
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._jit import jit
 from ._params import refused
-from ._sorting import argsort
+from ._sorting import argsort, assign_by_rank
 from ._typing import Floats, Indices
-from .spectra import Spectrum, parse_spectrum
+from .spectra import RankedRange, Spectrum, parse_spectrum
 
 
 class Ranking:
@@ -93,6 +94,33 @@ class Ranking:
         weights[order] = self.sigma(order)
         return weights
 
+    @property
+    def selects(self) -> bool:
+        """Whether a quantile of the losses says it all: superquantiles do."""
+        spectrum = self.spectrum
+        return isinstance(spectrum, RankedRange) and spectrum.monotone == "up"
+
+    def risk_and_weights(self, losses: Floats) -> tuple[float, Floats]:
+        """The risk and a λ that attains it, without an argsort where one is not needed.
+
+        Losses must not be negative. Tied ones share in no particular way.
+        """
+        if self.spectrum.monotone == "flat":
+            return float(self.mass @ losses), self.mass
+        if self.selects and self.equal:
+            start = float(self.spectrum.ends[0])  # type: ignore[attr-defined]
+            place = min(int(self.n_rows * start), self.n_rows - 1)
+            threshold = float(np.partition(losses, place)[place])
+            weights = np.empty(self.n_rows)
+            length = self.n_rows * (1.0 - start)
+            return _tail(losses, threshold, length, weights), weights
+        if self.equal:
+            weights = np.empty(self.n_rows)
+            if assign_by_rank(losses, self._equal_sigma, weights):
+                return float(weights @ losses), weights
+        weights = self.weights(losses)
+        return float(weights @ losses), weights
+
     def shared_weights(self, losses: Floats) -> Floats:
         """λ as in `weights`, but tied losses share their block's weight by mass."""
         order = ascending(losses)
@@ -132,6 +160,15 @@ class Ranking:
         """Weight relative to mass of the worst thousandth under a rising spectrum."""
         top = np.full(1, 1e-3)
         return float((self.spectrum.increments(np.ones(1), top) / top)[0])
+
+    def taken(self, rows: Indices) -> "Ranking":
+        """The same spectrum over some of the rows."""
+        if self._common is not None:
+            weight = None
+            if self._common != 1.0:
+                weight = np.full(len(rows), self._common)
+            return Ranking(self.spectrum, len(rows), weight)
+        return Ranking(self.spectrum, len(rows), self.row_weight[rows])
 
     def with_spectrum(self, spectrum: Spectrum) -> "Ranking":
         """The same rows under another spectrum."""
@@ -199,6 +236,28 @@ class GroupedRanking(Ranking):
         """A ranking's own rows and spectrum, within groups."""
         weight = ranking._sample_weight
         return cls(ranking.spectrum, ranking.n_rows, weight, groups)
+
+
+@jit(fastmath=False)
+def _tail(losses, threshold, length, weights):  # type: ignore[no-untyped-def]
+    """Superquantile of equal rows and its weights, ties at the threshold sharing.
+
+    t + Σ(ℓ − t)₊/length for a tail of so many rows, fractional, that begins at t.
+    """
+    above, tied, excess = 0, 0, 0.0
+    for i in range(losses.shape[0]):
+        if losses[i] > threshold:
+            above += 1
+            excess += losses[i] - threshold
+        elif losses[i] == threshold:
+            tied += 1
+    share = max(length - above, 0.0) / (length * tied)
+    for i in range(losses.shape[0]):
+        if losses[i] > threshold:
+            weights[i] = 1.0 / length
+        else:
+            weights[i] = share if losses[i] == threshold else 0.0
+    return threshold + excess / length
 
 
 def ascending(losses: Floats) -> Indices:

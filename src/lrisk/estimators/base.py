@@ -117,7 +117,7 @@ class RiskEstimator(SpectrumEstimator):
                     rule, remedy = "small enough for its squares", "rescale the data"
                     raise ValueError(refused(self, "X or y", rule, "overflow", remedy))
                 collapsed = self._store(objective, solution, kept)
-            self.solver_ = solver.name
+            self.solver_ = solution.solver or solver.name
             self.__dict__.pop("stream_", None)  # a fit ends any stream
         callbacks.end()
         if solution.status is Status.INTERRUPTED:

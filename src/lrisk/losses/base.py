@@ -24,6 +24,8 @@ class Loss(Parameters):
     lipschitz: ClassVar[float]
     #: Whether a row has one score for each class.
     per_class: ClassVar[bool] = False
+    #: M with |ℓ‴| ≤ M·ℓ″, where there is one: how fast the curvature may fall.
+    self_concordance: ClassVar[float | None] = None
 
     def value(self, y: Floats, z: Floats) -> Floats:
         """ℓ(y, z) ≥ 0; shape (n,)."""
@@ -32,6 +34,10 @@ class Loss(Parameters):
     def derivative(self, y: Floats, z: Floats) -> Floats:
         """∂ℓ/∂z, of the shape of z."""
         raise NotImplementedError
+
+    def value_and_derivative(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Both at once, where they share work."""
+        return self.value(y, z), self.derivative(y, z)
 
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """∂²ℓ/∂z² applied to v row by row, of the shape of z."""

@@ -20,6 +20,7 @@ class Logistic(Loss):
     name = "logistic"
     smoothness = 0.25
     lipschitz = 1.0
+    self_concordance = 1.0
 
     def value(self, y: Floats, z: Floats) -> Floats:
         """Value log(1 + e^z) − yz, as log(1 + e^{−|z|}) + max(z, 0) − yz."""
@@ -29,6 +30,26 @@ class Logistic(Loss):
         """Derivative p − y with p = 1/(1 + e^{−z}), accurate when it is tiny."""
         sign = 1.0 - 2.0 * y
         return np.asarray(sign * expit(sign * z), dtype=np.float64)
+
+    def value_and_derivative(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Both from one exponential e = e^{−|m|} of the margin m = (1 − 2y)z.
+
+        ℓ = log(1 + e) + max(m, 0) and ℓ′ = ±1/(1 + e) or ±e/(1 + e): nothing overflows
+        and what is tiny stays accurate.
+        """
+        sign = 1.0 - 2.0 * y
+        margin = sign * z
+        e = np.abs(margin)
+        np.negative(e, out=e)
+        np.exp(e, out=e)
+        value = np.log1p(e)
+        wrong = margin > 0.0
+        np.maximum(margin, 0.0, out=margin)
+        value += margin
+        sign /= 1.0 + e
+        np.copyto(e, 1.0, where=wrong)
+        sign *= e
+        return value, sign
 
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """Curvature p(1 − p)."""

@@ -35,6 +35,22 @@ class Multinomial(Loss):
         a[rows, codes] = -a.sum(axis=1)
         return a
 
+    def value_and_derivative(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Both from one softmax."""
+        rows, codes = _rows(y), _codes(y)
+        shifted = z - z.max(axis=1, keepdims=True)
+        own = shifted[rows, codes]
+        np.exp(shifted, out=shifted)
+        total = shifted.sum(axis=1)
+        # Where the own class is far ahead, log Σ loses what the others sum to.
+        shifted[rows, codes] = 0.0
+        others = shifted.sum(axis=1)
+        ahead = others < 0.5
+        value = np.where(ahead, np.log1p(others * ahead), np.log(total) - own)
+        shifted /= total[:, None]
+        shifted[rows, codes] = -others / total
+        return value, shifted
+
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """(diag p − ppᵀ)v."""
         p = softmax(z)

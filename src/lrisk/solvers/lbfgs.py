@@ -1,4 +1,4 @@
-"""L-BFGS on the augmented Lagrangian, for models too large for a Hessian."""
+"""L-BFGS: whitened for very many rows, on the augmented Lagrangian for very many d."""
 
 import numpy as np
 import scipy.optimize
@@ -7,15 +7,21 @@ import scipy.sparse.linalg
 from .._typing import Floats
 from ..certificate import Bound, bound
 from ..objective import Objective, Point
+from .collapse import certified_collapse
+from .fallback import finished
 from .lagrangian import Lagrangian, Progress
 from .solution import Monitor, Solution, Solver, Status
+from .whitening import minimise_whitened, whitenable
 
 
 class LBFGS(Solver):
-    """Limited-memory quasi-Newton, to a certified optimum, in O(size) memory.
+    """Limited-memory quasi-Newton, to a certified optimum.
 
-    Minimises the same augmented Lagrangian as `Newton` and proves its result in the
-    same way, with Newton steps by conjugate gradients where the bound needs one.
+    Under a smooth spectrum and with many rows F itself is minimised, in coordinates in
+    which the Hessian of a sample is the identity (see `whitening`). Otherwise, and for
+    models too large for a Hessian, it minimises the same augmented Lagrangian as
+    `Newton`, in units of the columns, and proves its result in the same way, with
+    Newton steps by conjugate gradients where the bound needs one: O(size) memory.
 
     Parameters
     ----------
@@ -49,7 +55,25 @@ class LBFGS(Solver):
         rng: np.random.Generator | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Minimise from `start`, or from zero."""
+        """Minimise from `start`, or from a fit of a sample or from zero."""
+        if not whitenable(objective) or not objective.ranking.spectrum.smooth:
+            return self._minimise_lagrangian(objective, start, weights, monitor)
+        collapsed = certified_collapse(objective, self.tol, monitor)
+        if collapsed is not None:
+            return collapsed
+        progress = Progress(objective, self.tol, monitor)
+        status = minimise_whitened(
+            objective, start, progress, pairs=self.memory, max_iter=self.max_iter
+        )
+        return finished(progress, status, self.max_iter, monitor)
+
+    def _minimise_lagrangian(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        weights: Floats | None,
+        monitor: Monitor | None,
+    ) -> Solution:
         theta = np.zeros(objective.space.size) if start is None else start
         progress = Progress(objective, self.tol, monitor)
         point = objective.at(theta)

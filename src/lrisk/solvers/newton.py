@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from .._typing import Floats, Indices
-from ..certificate import bound
+from ..certificate import Bound, bound
 from ..objective import Objective, Point
 from ..permutahedron import Projection
 from ..spectra import Mean
@@ -107,6 +107,12 @@ class Newton(Solver):
                 lagrangian.soften()
         return progress.solution(Status.MAX_ITER)
 
+    def _prove(
+        self, objective: Objective, point: Point, weights: Floats, step: Floats
+    ) -> Bound:
+        """Bound F − min F from a Newton step for Φ(·, λ)."""
+        return bound(objective, point, weights, step)
+
     def _mean_fit(self, objective: Objective, start: Floats) -> Floats:
         """A few Newton steps for the mean loss, near which the search begins."""
         plain = objective.with_ranking(objective.ranking.with_spectrum(Mean()))
@@ -132,7 +138,7 @@ class Newton(Solver):
             gradient = objective.gradient(point, weights)
             hessian = objective.hessian(point, weights)
             step = solve_positive(hessian, -gradient)
-            proof = bound(objective, point, weights, step)
+            proof = self._prove(objective, point, weights, step)
             decrement = 0.5 * abs(float(gradient @ step))
             progress.record(point, weights, proof, decrement, lagrangian.nu)
             error = (

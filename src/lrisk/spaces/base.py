@@ -52,6 +52,7 @@ class Space:
         n_features: int
         n_columns: int
         most_rotated: int
+        block_entries: int
 
         def split(self, theta: Floats) -> tuple[Floats, Floats]: ...  # noqa: D102
         def uncentred(self, theta: Floats) -> tuple[Floats, Floats]: ...  # noqa: D102
@@ -62,6 +63,7 @@ class Space:
         def diagonal(self, c: Floats) -> Floats: ...  # noqa: D102
         def blocks(self) -> Any: ...  # noqa: D102
         def rows(self) -> Any: ...  # noqa: D102
+        def take(self, rows: Indices) -> Any: ...  # noqa: D102
         def at(self, X: Any) -> Any: ...  # noqa: D102
 
         # -- kernel spaces

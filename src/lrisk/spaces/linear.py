@@ -35,7 +35,9 @@ class LinearSpace(Space):
     """
 
     #: Entries of X converted to dense float64 at a time, in at most so many rows.
-    block_entries, block_rows = 4_000_000, 4096
+    block_entries, block_rows = 4_000_000, 2048
+    #: Rows from which the means are taken from a tenth of them.
+    many_rows = 200_000
     #: Entries of X up to which `rotated` makes a dense copy.
     most_rotated = 50_000_000
 
@@ -61,11 +63,22 @@ class LinearSpace(Space):
     def centred(
         cls, X: Matrix, mass: Floats, *, intercept: bool, n_scores: int = 1
     ) -> "LinearSpace":
-        """The space with the column means under `mass` as offset, if intercepted."""
+        """The space with the column means under `mass` as offset, if intercepted.
+
+        Of very many rows some are enough, since any offset near the means will do.
+        """
         plain = cls(X, intercept=intercept, n_scores=n_scores)
         if not intercept:
             return plain
-        means = plain._transposed_times(mass[:, None])[:, 0]
+        if plain._sparse or plain.n_rows < cls.many_rows:
+            means = plain._transposed_times(mass[:, None])[:, 0]
+        else:
+            height = 16
+            strips = range(0, plain.n_rows - height, 10 * height)
+            rows = np.concatenate([np.arange(i, i + height) for i in strips])
+            means = cls(X[rows], intercept=False)._transposed_times(
+                mass[rows, None] / mass[rows].sum()
+            )[:, 0]
         plain._settle_constants(means)
         return cls(X, intercept=intercept, n_scores=n_scores, offset=means)
 
@@ -163,6 +176,11 @@ class LinearSpace(Space):
         return LinearSpace(
             X, intercept=self.intercept, n_scores=self.n_scores, offset=self.offset
         )
+
+    def take(self, rows: Indices) -> "LinearSpace":
+        """The same functions over some of the rows, as dense float64 of their own."""
+        block = self._block(rows)[:, : self.n_features]
+        return LinearSpace(block, intercept=self.intercept, n_scores=self.n_scores)
 
     def rows(self) -> Rows:
         """Row access for compiled loops: of X − m where dense, of X itself in CSR."""

@@ -26,6 +26,8 @@ class Spectrum(Parameters):
     """Base of all spectra; a subclass gives S and its stable increments."""
 
     name: ClassVar[str]
+    #: Whether S has a density of bounded slope, so that F is nearly smooth.
+    smooth: ClassVar[bool] = False
 
     @property
     def monotone(self) -> Monotone:
