@@ -23,23 +23,72 @@ def argsort(values: Floats) -> Indices:
     return order
 
 
-def assign_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
+def assign_by_rank(
+    values: Floats, ranked: Floats, out: Floats, *, exact: bool = True
+) -> bool:
     """Set ``out[i]`` to the entry of `ranked` at the rank of ``values[i]``.
 
-    One pass less than an argsort, and no gather. Values that agree in the leading bits
-    (some eight digits) may change places; False when there are many of those, and
-    `out` is then not to be used.
+    Cheaper than an argsort, and no gather. Values that agree in the leading digits,
+    some eight of them or with ``exact=False`` some five, may change places; False when
+    an exact order was asked and there are many of those, and `out` is then not to be
+    used.
 
     Parameters
     ----------
     values : array of shape (n,)
         Finite and ≥ 0, n < 2³².
     ranked, out : arrays of shape (n,)
+    exact : bool, default=True
     """
     if values.size < SMALL:
         return False
+    if not exact:
+        _assign_roughly(np.ascontiguousarray(values), ranked, out)
+        return True
     close = _assign_by_rank(np.ascontiguousarray(values), ranked, out)
     return bool(close <= values.size // 100)
+
+
+@jit(fastmath=False)
+def _range(bits: Any, width: Any) -> Any:
+    """The least of the bits, and the shift that brings their differences to a width."""
+    least, most = bits[0], bits[0]
+    for i in range(bits.shape[0]):
+        least = min(least, bits[i])
+        most = max(most, bits[i])
+    shift = np.uint64(0)
+    while ((most - least) >> shift) >> np.uint64(width):
+        shift += np.uint64(1)
+    return least, shift
+
+
+@jit(fastmath=False)
+def _assign_roughly(values: Any, ranked: Any, out: Any) -> Any:
+    """Radix sort by 22 bits, in two passes; see `_assign_by_rank`."""
+    n = values.shape[0]
+    eleven, mask = np.uint64(11), np.uint64(2047)
+    bits = np.abs(values).view(np.uint64)
+    least, shift = _range(bits, 22)
+    low = np.zeros(2048, np.int64)
+    high = np.zeros(2048, np.int64)
+    for i in range(n):
+        k = (bits[i] - least) >> shift
+        low[k & mask] += 1
+        high[k >> eleven] += 1
+    _starts(low)
+    _starts(high)
+    words = np.empty(n, np.uint64)
+    for i in range(n):
+        k = (bits[i] - least) >> shift
+        place = low[k & mask]
+        low[k & mask] = place + 1
+        words[place] = ((k >> eleven) << np.uint64(32)) | np.uint64(i)
+    for i in range(n):
+        word = words[i]
+        digit = word >> np.uint64(32)
+        place = high[digit]
+        high[digit] = place + 1
+        out[word & np.uint64((1 << 32) - 1)] = ranked[place]
 
 
 @jit(fastmath=False)
@@ -53,13 +102,7 @@ def _assign_by_rank(values: Any, ranked: Any, out: Any) -> Any:
     half, row_bits = np.uint64(32), np.uint64((1 << 32) - 1)
     mask = np.uint64(2047)
     bits = np.abs(values).view(np.uint64)  # −0.0 becomes 0.0
-    least, most = bits[0], bits[0]
-    for i in range(n):
-        least = min(least, bits[i])
-        most = max(most, bits[i])
-    shift = np.uint64(0)
-    while ((most - least) >> shift) >> half:
-        shift += np.uint64(1)
+    least, shift = _range(bits, 32)
     low = np.zeros(2048, np.int64)
     middle = np.zeros(2048, np.int64)
     high = np.zeros(1024, np.int64)

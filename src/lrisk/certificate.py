@@ -204,5 +204,7 @@ def relative_gap(objective: Objective, primal: float, gap: float) -> float:
         return 0.0
     if not np.isfinite(gap):
         return np.inf
-    scale = max(primal, 1e-12 * objective.constant_risk, np.finfo(np.float64).tiny)
+    scale = max(primal, np.finfo(np.float64).tiny)
+    if scale < 1e-12 * objective.largest_constant_loss:
+        scale = max(scale, 1e-12 * objective.constant_risk)
     return gap / scale

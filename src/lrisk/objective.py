@@ -87,12 +87,17 @@ class Objective:
         penalty = 0.5 * self.mu * self.space.inner(theta, theta)
         return Point(theta, scores, losses, penalty)
 
-    def evaluate(self, theta: Floats, scores: Floats) -> Evaluation:
-        """F and a subgradient at θ, whose scores are known, in one pass each way."""
+    def evaluate(
+        self, theta: Floats, scores: Floats, *, exact: bool = True
+    ) -> Evaluation:
+        """F and a subgradient at θ, whose scores are known, in one pass each way.
+
+        ``exact=False`` ranks the losses by their leading digits only.
+        """
         losses, slopes = self.loss.value_and_derivative(self.y, scores)
         penalty = 0.5 * self.mu * self.space.inner(theta, theta)
         point = Point(theta, scores, losses, penalty)
-        risk, weights = self.ranking.risk_and_weights(losses)
+        risk, weights = self.ranking.risk_and_weights(losses, exact=exact)
         gradient = self.pullback(point, weights, slopes)
         return Evaluation(point, slopes, weights, risk + penalty, gradient)
 
@@ -137,11 +142,19 @@ class Objective:
         With an intercept its scores are those of the best constant for the mean
         spectrum, otherwise zero.
         """
+        return self.ranking.risk(self._constant_losses())
+
+    @functools.cached_property
+    def largest_constant_loss(self) -> float:
+        """An upper bound on `constant_risk` that needs no sorting."""
+        return float(self._constant_losses().max())
+
+    def _constant_losses(self) -> Floats:
         n, k = self.space.n_rows, self.space.n_scores
         scores = np.zeros((n, k)) if self.loss.per_class else np.zeros(n)
         if self.space.intercept:
             scores += self.mean_scores()
-        return self.ranking.risk(self.loss.value(self.y, scores))
+        return self.loss.value(self.y, scores)
 
     @functools.cached_property
     def resolution(self) -> float:

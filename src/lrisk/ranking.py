@@ -100,10 +100,14 @@ class Ranking:
         spectrum = self.spectrum
         return isinstance(spectrum, RankedRange) and spectrum.monotone == "up"
 
-    def risk_and_weights(self, losses: Floats) -> tuple[float, Floats]:
+    def risk_and_weights(
+        self, losses: Floats, *, exact: bool = True
+    ) -> tuple[float, Floats]:
         """The risk and a λ that attains it, without an argsort where one is not needed.
 
-        Losses must not be negative. Tied ones share in no particular way.
+        Losses must not be negative. Tied ones share in no particular way. With
+        ``exact=False`` losses that agree in some five digits count as tied: λ is in the
+        permutahedron all the same, and the risk is λ·ℓ, a little too small.
         """
         if self.spectrum.monotone == "flat":
             return float(self.mass @ losses), self.mass
@@ -116,7 +120,7 @@ class Ranking:
             return _tail(losses, threshold, length, weights), weights
         if self.equal:
             weights = np.empty(self.n_rows)
-            if assign_by_rank(losses, self._equal_sigma, weights):
+            if assign_by_rank(losses, self._equal_sigma, weights, exact=exact):
                 return float(weights @ losses), weights
         weights = self.weights(losses)
         return float(weights @ losses), weights

@@ -22,6 +22,8 @@ from .solution import Status
 
 #: Armijo's constant, and the most halvings of a step.
 SUFFICIENT, HALVINGS = 1e-4, 12
+#: Relative decrement above which losses are ranked by their leading digits only.
+ROUGH = 1e-7
 #: Rows of the smallest sample, and of the largest.
 SMALLEST, LARGEST = 10_000, 50_000
 #: Parameters up to which the Hessian of a sample pays.
@@ -105,7 +107,7 @@ class Descent:
     ) -> None:
         self.objective = objective
         self.memory = Memory(metric, pairs)
-        self.now = objective.evaluate(theta, objective.space.scores(theta))
+        self.now = objective.evaluate(theta, objective.space.scores(theta), exact=False)
 
     @classmethod
     def at(cls, objective: Objective, now: Evaluation, metric: Factor) -> "Descent":
@@ -122,8 +124,12 @@ class Descent:
         return 0.5 * float(gradient @ self.memory.metric.solve(gradient))
 
     def step(self) -> bool:
-        """Take one step; False if F does not fall along the direction."""
+        """Take one step; False if F does not fall along the direction.
+
+        Far from the optimum the ranks need not be exact.
+        """
         before = self.now
+        exact = self.decrement <= ROUGH * before.value
         direction = self.memory.direction(before.gradient)
         slope = float(before.gradient @ direction)
         moved = self.objective.space.scores(direction)
@@ -135,7 +141,11 @@ class Descent:
         self.now = None  # type: ignore[assignment]
         t = 1.0
         for _ in range(HALVINGS if slope < -slack else 0):
-            trial = self.objective.evaluate(theta + t * direction, scores + t * moved)
+            trial_scores = moved * t
+            trial_scores += scores
+            trial = self.objective.evaluate(
+                theta + t * direction, trial_scores, exact=exact
+            )
             if trial.value <= value + SUFFICIENT * t * slope + slack:
                 self.memory.add(t * direction, trial.gradient - gradient)
                 self.now = trial
@@ -171,7 +181,8 @@ def sample_of(objective: Objective, theta: Floats | None, pairs: int = 20) -> An
 
 def sample_size(objective: Objective, n_rows: int) -> int:
     """Rows to draw from n: more where the spectrum ignores most of them."""
-    least = SMALLEST * min(objective.ranking.concentration(), 5.0)
+    ranking = objective.ranking
+    least = SMALLEST * (min(ranking.concentration(), 5.0) if ranking.selects else 1.0)
     return int(min(max(n_rows // 10, least), LARGEST))
 
 

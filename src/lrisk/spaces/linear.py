@@ -36,7 +36,7 @@ class LinearSpace(Space):
 
     #: Entries of X converted to dense float64 at a time, in at most so many rows.
     block_entries, block_rows = 4_000_000, 2048
-    #: Rows from which the means are taken from a tenth of them.
+    #: Rows from which the means are taken from some of them.
     many_rows = 200_000
     #: Entries of X up to which `rotated` makes a dense copy.
     most_rotated = 50_000_000
@@ -73,12 +73,11 @@ class LinearSpace(Space):
         if plain._sparse or plain.n_rows < cls.many_rows:
             means = plain._transposed_times(mass[:, None])[:, 0]
         else:
-            height = 16
-            strips = range(0, plain.n_rows - height, 10 * height)
-            rows = np.concatenate([np.arange(i, i + height) for i in strips])
-            means = cls(X[rows], intercept=False)._transposed_times(
-                mass[rows, None] / mass[rows].sum()
-            )[:, 0]
+            strips = np.arange(0, plain.n_rows - 16, 500)
+            rows = (strips[:, None] + np.arange(16)).ravel()
+            some = cls(X[rows], intercept=False)
+            share = mass[rows, None] / mass[rows].sum()
+            means = some._transposed_times(share)[:, 0]
         plain._settle_constants(means)
         return cls(X, intercept=intercept, n_scores=n_scores, offset=means)
 
