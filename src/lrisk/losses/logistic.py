@@ -66,20 +66,30 @@ class Logistic(Loss):
         return np.clip(a, -y, 1.0 - y)
 
     def to_balanced_dual(self, y: Floats, a: Floats, weights: Floats) -> Floats:
-        """Clip p and shift it so that Σλa = 0 (the sum falls in the shift: bisect)."""
+        """Clip p and shift it so that Σλa = 0.
+
+        The sum falls in the shift, with slope −Σλ over the rows not clipped: Newton's
+        method, kept in a bracket.
+        """
         clipped = self.to_dual_domain(y, a)
-        if abs(weights @ clipped) <= 1e-17:
-            return clipped
+        total = float(weights @ clipped)
         low, high = -1.0 - np.abs(a).max(), 1.0 + np.abs(a).max()
+        shift = 0.0
         for _ in range(128):
-            shift = 0.5 * (low + high)
-            if weights @ self.to_dual_domain(y, a - shift) > 0:
-                low = shift
-            else:
-                high = shift
-            if high - low <= 1e-18:
+            if abs(total) <= 1e-17:
                 break
-        return self.to_dual_domain(y, a - 0.5 * (low + high))
+            low, high = (shift, high) if total > 0 else (low, shift)
+            moved = a - shift
+            free = float(weights @ ((moved > -y) & (moved < 1.0 - y)))
+            after = shift + total / free if free > 0.0 else np.inf
+            if not low < after < high:
+                after = 0.5 * (low + high)
+            if after in (low, high, shift):
+                break
+            shift = after
+            clipped = self.to_dual_domain(y, a - shift)
+            total = float(weights @ clipped)
+        return clipped
 
     def compiled(self) -> NamedTuple:
         """Type for compiled loops."""

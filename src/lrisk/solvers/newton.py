@@ -221,25 +221,21 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
     """
     diagonal = np.diagonal(matrix).copy()
     empty = diagonal <= 0.0  # a parameter without effect stays where it is
-    diagonal[empty] = 1.0
+    some_empty = bool(empty.any())
+    if some_empty:
+        diagonal[empty] = 1.0
+        right = np.where(empty, 0.0, right)
     root = 1.0 / np.sqrt(diagonal)
     scaled = matrix * root[:, None]
     scaled *= root
-    scaled[empty, empty] = 1.0
-    right = np.where(empty, 0.0, right)
+    if some_empty:
+        scaled[empty, empty] = 1.0
     ridge = 0.0
     for _ in range(12):
-        try:
-            factor = scipy.linalg.cho_factor(
-                scaled + ridge * np.eye(len(root)) if ridge else scaled,
-                lower=True,
-                check_finite=False,
-            )
-        except scipy.linalg.LinAlgError:
-            ridge = 1e-14 if ridge == 0.0 else 10.0 * ridge
-            continue
-        solved = scipy.linalg.cho_solve(factor, root * right, check_finite=False)
-        if np.all(np.isfinite(solved)):
+        raised = scaled + ridge * np.eye(len(root)) if ridge else scaled
+        # LAPACK itself, since small systems are solved by the thousand.
+        _, solved, failed = scipy.linalg.lapack.dposv(raised, root * right, lower=1)
+        if failed == 0 and np.all(np.isfinite(solved)):
             return np.asarray(root * solved)
         ridge = 1e-14 if ridge == 0.0 else 10.0 * ridge
     return right * root**2
