@@ -36,7 +36,7 @@ def assign_by_rank(
     Parameters
     ----------
     values : array of shape (n,)
-        Finite and ≥ 0, n < 2³².
+        Finite, ≥ 0 and not −0.0; n < 2³².
     ranked, out : arrays of shape (n,)
     exact : bool, default=True
     """
@@ -67,7 +67,7 @@ def _assign_roughly(values: Any, ranked: Any, out: Any) -> Any:
     """Radix sort by 22 bits, in two passes; see `_assign_by_rank`."""
     n = values.shape[0]
     eleven, mask = np.uint64(11), np.uint64(2047)
-    bits = np.abs(values).view(np.uint64)
+    bits = values.view(np.uint64)
     least, shift = _range(bits, 22)
     low = np.zeros(2048, np.int64)
     high = np.zeros(2048, np.int64)
@@ -101,7 +101,7 @@ def _assign_by_rank(values: Any, ranked: Any, out: Any) -> Any:
     n = values.shape[0]
     half, row_bits = np.uint64(32), np.uint64((1 << 32) - 1)
     mask = np.uint64(2047)
-    bits = np.abs(values).view(np.uint64)  # −0.0 becomes 0.0
+    bits = values.view(np.uint64)
     least, shift = _range(bits, 32)
     low = np.zeros(2048, np.int64)
     middle = np.zeros(2048, np.int64)
@@ -114,7 +114,7 @@ def _assign_by_rank(values: Any, ranked: Any, out: Any) -> Any:
     _starts(low)
     _starts(middle)
     _starts(high)
-    one, other = np.empty(n, np.uint64), bits
+    one, other = np.empty(n, np.uint64), np.empty(n, np.uint64)
     for i in range(n):
         k = (bits[i] - least) >> shift
         place = low[k & mask]

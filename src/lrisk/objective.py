@@ -78,6 +78,10 @@ class Objective:
         """Evaluate the losses at θ."""
         return self._point(theta, self.space.scores(theta))
 
+    def evaluate_losses(self, theta: Floats, scores: Floats) -> Point:
+        """As `at`, where the scores are known."""
+        return self._point(theta, scores)
+
     def along(self, point: Point, step: Floats, dz: Floats, t: float) -> Point:
         """Evaluate at θ + t·step, where step changes the scores by dz."""
         return self._point(point.theta + t * step, point.scores + t * dz)
@@ -94,7 +98,11 @@ class Objective:
 
         ``exact=False`` ranks the losses by their leading digits only.
         """
-        losses, slopes = self.loss.value_and_derivative(self.y, scores)
+        losses, slopes = np.empty(len(self.y)), np.empty_like(scores)
+        for part in _parts(len(self.y)):
+            losses[part], slopes[part] = self.loss.value_and_derivative(
+                self.y[part], scores[part]
+            )
         penalty = 0.5 * self.mu * self.space.inner(theta, theta)
         point = Point(theta, scores, losses, penalty)
         risk, weights = self.ranking.risk_and_weights(losses, exact=exact)
@@ -147,19 +155,24 @@ class Objective:
     @functools.cached_property
     def largest_constant_loss(self) -> float:
         """An upper bound on `constant_risk` that needs no sorting."""
-        return float(self._constant_losses().max())
+        parts = _parts(len(self.y))
+        return max(float(self._constant_losses(part).max()) for part in parts)
 
-    def _constant_losses(self) -> Floats:
-        n, k = self.space.n_rows, self.space.n_scores
-        scores = np.zeros((n, k)) if self.loss.per_class else np.zeros(n)
+    def _constant_losses(self, part: slice = slice(None)) -> Floats:
+        y, k = self.y[part], self.space.n_scores
+        scores = np.zeros((len(y), k)) if self.loss.per_class else np.zeros(len(y))
         if self.space.intercept:
-            scores += self.mean_scores()
-        return self.loss.value(self.y, scores)
+            scores += self._mean_scores
+        return self.loss.value(y, scores)
 
     @functools.cached_property
     def resolution(self) -> float:
         """An F that is nothing but rounding."""
         return self.loss.resolution(self.y)
+
+    @functools.cached_property
+    def _mean_scores(self) -> Floats:
+        return self.mean_scores()
 
     def mean_scores(self) -> Floats:
         """Score, or scores, of the constant that minimises the mean loss."""
@@ -188,3 +201,8 @@ class Objective:
     def with_ranking(self, ranking: Ranking) -> "Objective":
         """The same objective under another spectrum for the same rows."""
         return Objective(ranking, self.loss, self.space, self.y, self.alpha, self.shift)
+
+
+def _parts(n_rows: int) -> list[slice]:
+    """Rows in parts whose arrays stay in the cache."""
+    return [slice(i, i + (1 << 14)) for i in range(0, n_rows, 1 << 14)]

@@ -16,6 +16,9 @@ from ._sorting import argsort, assign_by_rank
 from ._typing import Floats, Indices
 from .spectra import RankedRange, Spectrum, parse_spectrum
 
+#: Rows from which equal weights are stored as one number.
+MANY_ROWS = 100_000
+
 
 class Ranking:
     """A spectrum over rows of given weights.
@@ -47,9 +50,9 @@ class Ranking:
 
     @functools.cached_property
     def row_weight(self) -> Floats:
-        """w, one for each row."""
+        """w, one for each row; read only."""
         if self._sample_weight is None:
-            return np.ones(self.n_rows)
+            return self._repeated(1.0)
         return self._sample_weight
 
     @functools.cached_property
@@ -61,8 +64,16 @@ class Ranking:
 
     @functools.cached_property
     def mass(self) -> Floats:
-        """P = w/W."""
+        """P = w/W; read only."""
+        if self._common is not None:
+            return self._repeated(self._common / self.total)
         return self.row_weight / self.total
+
+    def _repeated(self, value: float) -> Floats:
+        """One number for each row, stored once if the rows are very many."""
+        if self.n_rows < MANY_ROWS:
+            return np.full(self.n_rows, value)
+        return np.broadcast_to(np.float64(value), self.n_rows)
 
     @functools.cached_property
     def _equal_sigma(self) -> Floats:
@@ -112,18 +123,28 @@ class Ranking:
         if self.spectrum.monotone == "flat":
             return float(self.mass @ losses), self.mass
         if self.selects and self.equal:
-            start = float(self.spectrum.ends[0])  # type: ignore[attr-defined]
-            place = min(int(self.n_rows * start), self.n_rows - 1)
-            threshold = float(np.partition(losses, place)[place])
             weights = np.empty(self.n_rows)
-            length = self.n_rows * (1.0 - start)
-            return _tail(losses, threshold, length, weights), weights
+            return _tail(losses, *self._threshold(losses), weights), weights
         if self.equal:
             weights = np.empty(self.n_rows)
             if assign_by_rank(losses, self._equal_sigma, weights, exact=exact):
                 return float(weights @ losses), weights
         weights = self.weights(losses)
         return float(weights @ losses), weights
+
+    def superquantile(self, losses: Floats) -> float:
+        """The risk where `selects`, without the weights."""
+        if not self.equal:
+            return self.risk(losses)
+        threshold, length = self._threshold(losses)
+        return threshold + float(_above(losses, threshold)) / length
+
+    def _threshold(self, losses: Floats) -> tuple[float, float]:
+        """The loss at which a superquantile's tail begins; its rows, fractional."""
+        start = float(self.spectrum.ends[0])  # type: ignore[attr-defined]
+        place = min(int(self.n_rows * start), self.n_rows - 1)
+        threshold = float(np.partition(losses, place)[place])
+        return threshold, self.n_rows * (1.0 - start)
 
     def shared_weights(self, losses: Floats) -> Floats:
         """λ as in `weights`, but tied losses share their block's weight by mass."""
@@ -240,6 +261,15 @@ class GroupedRanking(Ranking):
         """A ranking's own rows and spectrum, within groups."""
         weight = ranking._sample_weight
         return cls(ranking.spectrum, ranking.n_rows, weight, groups)
+
+
+@jit
+def _above(losses, threshold):  # type: ignore[no-untyped-def]
+    """Σ(ℓ − t)₊."""
+    excess = 0.0
+    for i in range(losses.shape[0]):
+        excess += max(losses[i] - threshold, 0.0)
+    return excess
 
 
 @jit(fastmath=False)

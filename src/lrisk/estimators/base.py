@@ -222,7 +222,8 @@ class RiskEstimator(SpectrumEstimator):
         )
         shift = self._shift(target, ranking.mass)
         alpha = float(self.alpha)
-        return Objective(ranking, loss, space, target - shift, alpha, shift)
+        target = target - shift if shift else target
+        return Objective(ranking, loss, space, target, alpha, shift)
 
     def _solver(self, objective: Objective) -> Solver:
         solver: Any = self.solver

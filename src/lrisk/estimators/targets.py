@@ -28,7 +28,7 @@ class NumberTargets(RegressorMixin, RiskEstimator):
 
     def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
         X, y = self._check_matrix(X, y, y_numeric=True, reset=reset)
-        return X, y.astype(np.float64)
+        return X, np.asarray(y, dtype=np.float64)
 
     def _encode(self, y: Any) -> Floats:
         return np.asarray(y, dtype=np.float64)

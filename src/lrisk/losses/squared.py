@@ -54,7 +54,8 @@ class Squared(Loss):
 
     def resolution(self, y: Floats) -> float:
         """½(8ε max|y|)²."""
-        unit = 8.0 * np.finfo(np.float64).eps * float(np.max(np.abs(y)))
+        largest = max(float(y.max()), -float(y.min()))
+        unit = 8.0 * np.finfo(np.float64).eps * largest
         return 0.5 * unit**2
 
     def compiled(self) -> NamedTuple:

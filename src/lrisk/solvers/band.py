@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Bools, Floats, Indices
+from .._typing import Floats, Indices
 from ..certificate import Bound, local_slack
 from ..objective import Objective, Point
 from ..permutahedron import risk_and_excess
@@ -84,20 +84,18 @@ class Band(Solver):
         best, unmoved, inside = np.inf, 0, most
         while progress.n_iter < self.max_iter:
             progress.n_iter += 1
-            now, decrement = descent.now, descent.decrement
-            proof = Bound(now.value, 0.0, np.inf)
-            progress.record(now.point, now.weights, proof, decrement, 0.0)
+            decrement = descent.decrement
+            descent.tell(progress, np.inf, decrement)
             inside = self._inside(sample, descent)
             unmoved = 0 if decrement < 0.5 * best else unmoved + 1
             best = min(best, decrement)
             if inside <= most or unmoved >= 3 or not descent.step():
                 break
-        now = descent.now
-        tail = _tail_sample(objective, now.weights)
         width = min(max(inside, least), most)
-        return _Rounds(objective, tail, progress, width).run(
-            now.point, now.weights, now.gradient, self.max_iter
-        )
+        now = descent.now
+        state = _State(now.point, now.weights, now.value, now.gradient)
+        del descent, now
+        return _Rounds(objective, state, progress, width).run(self.max_iter)
 
     def _inside(self, sample: Sample, descent: Descent) -> int:
         """How many losses are so near the threshold that the next step may move them.
@@ -112,17 +110,19 @@ class Band(Solver):
         count = max(100, len(rows) // 100)
         near = np.argpartition(away, count)[:count]
         direction = descent.memory.direction(now.gradient)
-        changes = sample.objective.space.take(near).scores(direction)
+        changes = descent.objective.space.take(rows[near]).scores(direction)
         changes *= now.slopes[rows[near]]
         reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
         return int(np.count_nonzero(np.abs(losses - threshold) <= reach))
 
 
-def _tail_sample(objective: Objective, weights: Floats) -> tuple[Indices, Objective]:
-    """A sample of the rows that count."""
-    active = np.flatnonzero(weights)
-    rows = active[stratified(len(active), min(len(active), LARGEST))]
-    return rows, objective.sampled(rows)
+class _State(NamedTuple):
+    """Where the rounds stand: θ, λ, F and ∂Φ/∂θ at λ."""
+
+    point: Point
+    weights: Floats
+    value: float
+    gradient: Floats
 
 
 class _Quadratic(NamedTuple):
@@ -174,80 +174,79 @@ class _BandNewton(Newton):
 
 
 class _Rounds:
-    """Rounds of solving the band and looking at all rows."""
+    """Rounds of solving the band and looking at all rows.
+
+    Parameters
+    ----------
+    objective : Objective
+    state : _State
+    progress : Progress
+    width : int
+        Rows of the first band.
+    """
 
     def __init__(
-        self,
-        objective: Objective,
-        sample: tuple[Indices, Objective],
-        progress: Progress,
-        width: int,
+        self, objective: Objective, state: _State, progress: Progress, width: int
     ) -> None:
-        self.objective, self.progress = objective, progress
-        self.rows, self.sample = sample
+        self.objective, self.state, self.progress = objective, state, progress
         self.width = width
         spectrum = objective.ranking.spectrum
         self.length = 1.0 - spectrum.ends[0]  # type: ignore[attr-defined]
+        active = np.flatnonzero(state.weights)
+        self.rows = active[stratified(len(active), min(len(active), LARGEST))]
 
-    def run(
-        self, point: Point, weights: Floats, gradient: Floats, max_iter: int
-    ) -> Status:
-        """Go on from a point, λ and the gradient there until the gap closes."""
-        objective, progress = self.objective, self.progress
-        value = objective.ranking.risk_and_weights(point.losses)[0] + point.penalty
-        unmoved = 0
+    def run(self, max_iter: int) -> Status:
+        """Go on until the gap closes."""
+        progress, unmoved = self.progress, 0
         while progress.n_iter < max_iter:
             progress.n_iter += 1
             before = progress.gap
-            found = self._round(point, weights, gradient, value)
-            if found is None:
-                return Status.STALLED
-            point, weights, gradient, value, good = found
+            good = self._round()
             if progress.done:
                 return Status.CONVERGED
             unmoved = unmoved + 1 if progress.gap > 0.5 * before else 0
-            if unmoved >= 4:
+            if good is None or unmoved >= 4:
                 return Status.STALLED
             if not good:
-                self.width = min(3 * self.width, objective.space.n_rows)
+                self.width = min(3 * self.width, self.objective.space.n_rows)
         return Status.MAX_ITER
 
-    def _round(
-        self, point: Point, weights: Floats, gradient: Floats, value: float
-    ) -> tuple[Point, Floats, Floats, float, bool] | None:
-        objective = self.objective
-        band, above = self._split(point.losses)
-        mass = objective.ranking.mass
-        share = 1.0 - float(mass[above].sum()) / self.length
+    def _round(self) -> bool | None:
+        """One round; False if the band was too narrow, None if there is none."""
+        objective, (point, _, value, _) = self.objective, self.state
+        band, fixed, share = self._split(point.losses)
         if len(band) == 0 or not share > 0.0:
             return None
-        fixed = np.zeros_like(mass)
-        fixed[above] = mass[above] / self.length
-        model = self._model(point, weights, fixed, gradient, value, band, share)
-        fitted = _BandNewton(tol=0.05 * self.progress.tol, max_iter=200).solve(
-            model, point.theta
-        )
+        newton = _BandNewton(tol=0.05 * self.progress.tol, max_iter=200)
+        fitted = newton.solve(self._model(band, fixed, share), point.theta)
         step = fitted.theta - point.theta
+        theta, scores = point.theta, point.scores
+        # What is not needed any more makes room for the next point.
+        del point
+        self.state = None  # type: ignore[assignment]
+        fixed[band] = share * fitted.weights
         moved = objective.space.scores(step)
-        t, good = 1.0, True
+        scores += moved
+        t = 1.0
         while True:
-            trial = objective.along(point, step, moved, t)
-            risk = objective.ranking.risk_and_weights(trial.losses)[0]
+            trial = objective.evaluate_losses(theta + t * step, scores)
+            risk = objective.ranking.superquantile(trial.losses)
             if risk + trial.penalty <= value * (1.0 + 1e-14) or t < 1e-3:
                 break
-            t, good = 0.5 * t, False
-        fixed[band] = share * fitted.weights
+            t *= 0.5
+            scores -= t * moved
+        del moved
         excess = max(risk - float(fixed @ trial.losses), 0.0)
-        slopes = objective.loss.derivative(objective.y, trial.scores)
-        gradient = objective.pullback(trial, fixed, slopes)
-        rows = self.rows
-        slack = local_slack(self.sample, trial.scores[rows], fixed[rows], gradient)
+        gradient = objective.gradient(trial, fixed)
+        sample = objective.sampled(self.rows)
+        slack = local_slack(sample, scores[self.rows], fixed[self.rows], gradient)
         proof = Bound(risk + trial.penalty, excess, slack)
         self.progress.record(trial, fixed, proof, slack, 0.0)
-        return trial, fixed, gradient, proof.primal, good
+        self.state = _State(trial, fixed, proof.primal, gradient)
+        return t == 1.0
 
-    def _split(self, losses: Floats) -> tuple[Indices, Bools]:
-        """Rows of the band round the threshold, and which are above it."""
+    def _split(self, losses: Floats) -> tuple[Indices, Floats, float]:
+        """Rows of the band, λ of those above it, and the weight left for the band."""
         ranking = self.objective.ranking
         n = ranking.n_rows
         if ranking.equal:
@@ -261,38 +260,30 @@ class _Rounds:
             place = int(np.searchsorted(cumulative, 1.0 - self.length))
             bottom = losses[order[max(place - self.width // 2, 0)]]
             top = losses[order[min(place + self.width // 2, n - 1)]]
-        above = losses > top
-        return np.flatnonzero((losses >= bottom) & ~above), above
+        fixed = np.where(losses > top, ranking.mass, 0.0)
+        share = 1.0 - float(fixed.sum()) / self.length
+        fixed /= self.length
+        return np.flatnonzero((losses >= bottom) & (losses <= top)), fixed, share
 
-    def _model(
-        self,
-        point: Point,
-        weights: Floats,
-        fixed: Floats,
-        gradient: Floats,
-        value: float,
-        band: Indices,
-        share: float,
-    ) -> _BandObjective:
+    def _model(self, band: Indices, fixed: Floats, share: float) -> _BandObjective:
         """The band's risk, and the other rows to second order, all over its share."""
-        objective, rows, inside = self.objective, self.rows, self.sample
+        objective, rows = self.objective, self.rows
+        point, weights, value, gradient = self.state
         changed = np.flatnonzero(weights != fixed)
         slopes = objective.loss.derivative(objective.y[changed], point.scores[changed])
-        scale = (fixed - weights)[changed] * slopes
-        part = objective.space.take(changed)
-        rest = gradient + part.pullback(point.theta, scale)
-        curvature = inside.loss.curvature(inside.y, point.scores[rows])
-        boost = float(fixed.sum()) / max(float(fixed[rows].sum()), 1e-300)
-        matrix = inside.space.gram(boost * fixed[rows] * curvature)
-        diagonal = np.arange(objective.space.size - objective.space.intercept)
+        scale = (fixed[changed] - weights[changed]) * slopes
+        rest = gradient + objective.space.take(changed).pullback(point.theta, scale)
+        curvature = objective.loss.curvature(objective.y[rows], point.scores[rows])
+        counted = fixed[rows]
+        boost = float(fixed.sum()) / max(float(counted.sum()), 1e-300)
+        space = objective.space.take(rows)
+        matrix = space.gram(boost * counted * curvature)
+        diagonal = np.arange(space.size - space.intercept)
         matrix[diagonal, diagonal] += objective.mu
-        ranking = objective.ranking
-        q = 1.0 - share * self.length / float(ranking.mass[band].sum())
+        mass = float(objective.ranking.mass[band].sum())
+        q = min(max(1.0 - share * self.length / mass, 0.0), 1.0 - 1e-12)
         base = objective.sampled(band)
-        small = base.with_ranking(
-            base.ranking.with_spectrum(Superquantile(min(max(q, 0.0), 1.0 - 1e-12)))
-        )
-        risk = small.ranking.risk(point.losses[band])
-        constant = value / share - risk
+        small = base.with_ranking(base.ranking.with_spectrum(Superquantile(q)))
+        constant = value / share - small.ranking.risk(point.losses[band])
         quadratic = _Quadratic(point.theta, constant, rest / share, matrix / share)
         return _BandObjective(small, quadratic)

@@ -105,10 +105,12 @@ class _Search:
         else:
             nu = ranking.total
             weights = proximal_weights(ranking, losses, ranking.mass, nu).weights
-        away = weights - ranking.mass
-        value = float(weights @ losses)
-        value -= 0.5 * float(np.sum(away * (away / ranking.mass)))
-        return value, weights, space.pullback(v, weights * self._signs)
+        squares = float(weights @ weights) * ranking.n_rows
+        if not ranking.equal:
+            squares = float(np.sum(weights**2 / ranking.mass))
+        value = float(weights @ losses) - 0.5 * (squares - 1.0)
+        np.multiply(weights, self._signs, out=losses)
+        return value, weights, space.pullback(v, losses)
 
     def metric(self) -> Factor:
         """The Hessian of φ, where the blocks of pooled rows are simple; else the old.

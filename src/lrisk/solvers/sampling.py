@@ -15,6 +15,8 @@ from ._loops.blocks import center_blocks
 WINDOW = 40
 #: Windows above which half of them are left out.
 ENOUGH = 5000
+#: Entries of gathered gradient rows held at a time.
+CHUNK = 500_000
 #: Consecutive rows that are fetched together.
 RUN = 16
 
@@ -65,7 +67,7 @@ def spectral_hessian(sample: Objective, at: Evaluation) -> Floats:
     scale = np.repeat(slope, lengths) * mass[order]
     rows = order[scale > 0.0]
     scale, lengths = scale[scale > 0.0], lengths[slope > 0.0]
-    most = max(1, sample.space.block_entries // sample.space.size // WINDOW)
+    most = max(1, CHUNK // sample.space.size // WINDOW)
     for begin in range(0, len(lengths), most):
         edges = np.concatenate([[0], np.cumsum(lengths[begin : begin + most])])
         offset = int(lengths[:begin].sum())

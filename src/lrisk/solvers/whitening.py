@@ -7,7 +7,7 @@ the scores move along it, so that a step costs one product with X and one with X
 """
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -123,6 +123,13 @@ class Descent:
         gradient = self.now.gradient
         return 0.5 * float(gradient @ self.memory.metric.solve(gradient))
 
+    def tell(self, progress: Progress, slack: float, decrement: float) -> None:
+        """Record the point, with a bound on how far Φ(·, λ) can fall."""
+        now = self.now
+        weights = now.weights if np.isfinite(slack) else None
+        proof = Bound(now.value, 0.0, slack)
+        progress.record(now.point, weights, proof, decrement, 0.0)
+
     def step(self) -> bool:
         """Take one step; False if F does not fall along the direction.
 
@@ -132,43 +139,48 @@ class Descent:
         exact = self.decrement <= ROUGH * before.value
         direction = self.memory.direction(before.gradient)
         slope = float(before.gradient @ direction)
-        moved = self.objective.space.scores(direction)
         theta, scores = before.point.theta, before.point.scores
         value, gradient = before.value, before.gradient
         slack = 1e-15 * abs(value)
-        # Losses, slopes and weights of the point that is left are not needed any more.
+        # Everything else of the point that is left would only take up memory, and the
+        # scores are moved in place.
         del before
         self.now = None  # type: ignore[assignment]
-        t = 1.0
+        t, back = 1.0, 0.0
         for _ in range(HALVINGS if slope < -slack else 0):
-            trial_scores = moved * t
-            trial_scores += scores
-            trial = self.objective.evaluate(
-                theta + t * direction, trial_scores, exact=exact
-            )
+            moved = self.objective.space.scores(direction)
+            if t < 1.0:
+                moved *= t - back
+            scores += moved
+            del moved
+            trial = self.objective.evaluate(theta + t * direction, scores, exact=exact)
             if trial.value <= value + SUFFICIENT * t * slope + slack:
                 self.memory.add(t * direction, trial.gradient - gradient)
                 self.now = trial
                 return True
-            t *= 0.5
+            del trial
+            t, back = 0.5 * t, t
+        scores = self.objective.space.scores(theta)
         self.now = self.objective.evaluate(theta, scores)
         return False
 
 
 class Sample(NamedTuple):
-    """Rows, the objective over them, and a metric."""
+    """Rows and a metric found with them."""
 
     rows: Indices
-    objective: Objective
     metric: Factor
 
-    def slack(self, at: Evaluation) -> float:
+    def slack(self, objective: Objective, at: Evaluation) -> float:
         """Bound on how far Φ(·, λ) can still fall, from these rows alone."""
         scores, weights = at.point.scores[self.rows], at.weights[self.rows]
-        return local_slack(self.objective, scores, weights, at.gradient)
+        sample = objective.sampled(self.rows)
+        return local_slack(sample, scores, weights, at.gradient)
 
 
-def sample_of(objective: Objective, theta: Floats | None, pairs: int = 20) -> Any:
+def sample_of(
+    objective: Objective, theta: Floats | None, pairs: int = 20
+) -> tuple[Sample, Floats]:
     """A sample with its metric, and θ: the given one or the sample's own minimiser."""
     n = objective.space.n_rows
     rows = stratified(n, sample_size(objective, n))
@@ -176,7 +188,7 @@ def sample_of(objective: Objective, theta: Floats | None, pairs: int = 20) -> An
     if theta is None:
         theta = _sample_fit(sample, pairs)
     at = sample.evaluate(theta, sample.space.scores(theta))
-    return Sample(rows, sample, Factor(spectral_hessian(sample, at))), theta
+    return Sample(rows, Factor(spectral_hessian(sample, at))), theta
 
 
 def sample_size(objective: Objective, n_rows: int) -> int:
@@ -233,24 +245,22 @@ def minimise_whitened(
     best, since = np.inf, 0
     while True:
         progress.n_iter += 1
-        now, decrement = descent.now, descent.decrement
-        goal = progress.tol * now.value
+        decrement, value = descent.decrement, descent.now.value
         slack = np.inf
-        if decrement <= 0.5 * goal * share:
-            slack = sample.slack(now)
-        progress.record(
-            now.point, now.weights, Bound(now.value, 0.0, slack), decrement, 0.0
-        )
+        if decrement <= 0.5 * progress.tol * value * share:
+            slack = sample.slack(objective, descent.now)
+        descent.tell(progress, slack, decrement)
         if progress.done:
             return Status.CONVERGED
         if progress.n_iter >= max_iter:
-            return Status.MAX_ITER
+            break
         since = 0 if decrement < 0.5 * best else since + 1
         best = min(best, decrement)
         if since >= 5 or not descent.step():
             break
-    progress.n_iter += 1
     now = descent.now
     slack = local_slack(objective, now.point.scores, now.weights, now.gradient)
-    progress.record(now.point, now.weights, Bound(now.value, 0.0, slack), best, 0.0)
-    return Status.CONVERGED if progress.done else Status.STALLED
+    descent.tell(progress, slack, best)
+    if progress.done:
+        return Status.CONVERGED
+    return Status.MAX_ITER if progress.n_iter >= max_iter else Status.STALLED

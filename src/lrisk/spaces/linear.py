@@ -266,6 +266,12 @@ class LinearSpace(Space):
 
     def _block(self, rows: Any) -> Floats:
         """Rows of [X − m, 1] as a dense float64 array of their own."""
+        if not isinstance(rows, slice) and len(rows) > self.block_rows:
+            block = np.empty((len(rows), self.n_columns))
+            for start in range(0, len(rows), self.block_rows):
+                part = slice(start, start + self.block_rows)
+                block[part] = self._block(rows[part])
+            return block
         part = self.X[rows]
         part = part.toarray() if self._sparse else part
         block = np.empty((part.shape[0], self.n_columns))
