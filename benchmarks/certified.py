@@ -225,7 +225,7 @@ def quasi_newton(data: Data, clock: Clock, found: dict[str, Any]) -> dict[str, f
         for form in ("raw", "Rockafellar–Uryasev"):
             if form != "raw" and not spectrum.startswith("super"):
                 continue
-            most = 60 if large else 2000
+            most = 60 if large else 1000
             taken, (error, calls) = clock.time(
                 lambda s=spectrum, m=minimum, f=form, k=most: scipy_fit(
                     data, s, m, f, k

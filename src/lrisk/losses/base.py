@@ -5,6 +5,8 @@ losses and (n, k) for losses over k classes; a has the shape of z and is a point
 dual space. Every loss is convex and differentiable in z.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -42,6 +44,10 @@ class Loss(Parameters):
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """∂²ℓ/∂z² applied to v row by row, of the shape of z."""
         raise NotImplementedError
+
+    def bend(self, y: Floats, z: Floats) -> Callable[[Floats], Floats]:
+        """`curvature_times` at one z, for many v."""
+        return functools.partial(self.curvature_times, y, z)
 
     def conjugate(self, y: Floats, a: Floats) -> Floats:
         """ℓ*(y, a) = sup_z a·z − ℓ(y, z); shape (n,)."""

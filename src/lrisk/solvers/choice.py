@@ -10,6 +10,8 @@ from .whitening import whitenable
 
 #: Rows from which a sample of them is worth its while.
 MANY_ROWS = 20_000
+#: Products n·size² up to which the Hessian of a multinomial model, of k² blocks, pays.
+MOST_WORK = 5e8
 
 
 def automatic_solver(objective: Objective) -> type[Solver]:
@@ -26,7 +28,9 @@ def automatic_solver(objective: Objective) -> type[Solver]:
     if space.n_rows < space.n_features:
         fits = space.n_rows * space.n_features <= space.most_rotated
         columns = space.n_rows + space.intercept if fits else columns
-    if columns * space.n_scores > MOST_PARAMETERS:
+    work = float(space.n_rows) * space.size**2
+    many_scores = objective.loss.per_class and work > MOST_WORK
+    if columns * space.n_scores > MOST_PARAMETERS or many_scores:
         return LBFGS
     if space.n_rows >= MANY_ROWS and whitenable(objective):
         if ranking.spectrum.smooth:

@@ -207,6 +207,8 @@ def add_scatter(
 def _groups(lengths: Indices, most: int) -> list[slice]:
     """Cut consecutive blocks into groups of about `most` rows, never inside a block."""
     ends = np.cumsum(lengths)
+    if ends[-1] <= most:
+        return [slice(0, len(lengths))]
     cuts = np.searchsorted(ends, np.arange(most, int(ends[-1]) + most, most))
     edges = np.unique(np.concatenate([[0], cuts + 1]).clip(max=len(lengths)))
     return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]

@@ -58,6 +58,7 @@ class Space:
         def uncentred(self, theta: Floats) -> tuple[Floats, Floats]: ...  # noqa: D102
         def join(self, coef: Floats, intercept: Floats) -> Floats: ...  # noqa: D102
         def gram(self, c: Floats) -> Floats: ...  # noqa: D102
+        def column_gram(self, c: Floats) -> Floats: ...  # noqa: D102
         def gradient_rows(self, rows: Indices, r: Floats) -> Floats: ...  # noqa: D102
         def rotated(self) -> tuple[Any, Floats] | None: ...  # noqa: D102
         def diagonal(self, c: Floats) -> Floats: ...  # noqa: D102

@@ -128,13 +128,16 @@ class LinearSpace(Space):
     def pullback(self, theta: Floats, r: Floats) -> Floats:
         """Σ_i r_i ∇f_θ(x_i), flat like θ; r has the shape of the scores."""
         r = r.reshape(self.n_rows, self.n_scores)
-        gradient = self._transposed_times(r)
-        total = r.sum(axis=0)
-        if self.offset is not None:
-            gradient -= np.outer(self.offset, total)
-        if self.intercept:
-            gradient = np.vstack([gradient, total])
-        return np.asarray(gradient).ravel()
+        gradient = np.empty((self.n_columns, self.n_scores))
+        inner = gradient[: self.n_features]
+        inner[:] = self._transposed_times(r)
+        if self.intercept or self.offset is not None:
+            total = r.sum(axis=0)
+            if self.offset is not None:
+                inner -= self.offset[:, None] * total
+            if self.intercept:
+                gradient[-1] = total
+        return gradient.ravel()
 
     def gram(self, c: Floats) -> Floats:
         """Σ_i ∇f(x_i) C_i ∇f(x_i)ᵀ, shape (size, size).
@@ -153,6 +156,10 @@ class LinearSpace(Space):
             for b in range(a):
                 result[:, b, :, a] = result[:, a, :, b].T
         return result.reshape(self.size, self.size)
+
+    def column_gram(self, c: Floats) -> Floats:
+        """Σ_i c_i x_i x_iᵀ with x = [x − offset, 1], whatever the number of scores."""
+        return self._scalar_gram(c)
 
     def gradient_rows(self, rows: Indices, r: Floats) -> Floats:
         """r_i ∇f(x_i) for the given rows, shape (m, size)."""
