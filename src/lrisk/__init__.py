@@ -11,9 +11,12 @@ from .estimators import (
     NoiseCorrectedRegressor,
     RegressionCalibration,
     RiskClassifier,
+    RiskClassifierCV,
     RiskKMeans,
     RiskRegressor,
+    RiskRegressorCV,
     certify,
+    risk_path,
 )
 from .permutahedron import risk_weights
 from .ranking import risk
@@ -28,8 +31,10 @@ __all__ = [
     "NoiseMismatchWarning",
     "RegressionCalibration",
     "RiskClassifier",
+    "RiskClassifierCV",
     "RiskKMeans",
     "RiskRegressor",
+    "RiskRegressorCV",
     "__version__",
     "analysis",
     "certify",
@@ -39,6 +44,7 @@ __all__ = [
     "metrics",
     "noise",
     "risk",
+    "risk_path",
     "risk_weights",
     "solvers",
     "spectra",

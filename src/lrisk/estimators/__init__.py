@@ -8,6 +8,8 @@ from .linear import RiskClassifier, RiskRegressor
 from .noise_classifier import NoiseCorrectedClassifier
 from .noise_kernel import NoiseCorrectedKernelRegressor
 from .noise_linear import NoiseCorrectedRegressor
+from .path import RiskPath, risk_path
+from .selection import RiskClassifierCV, RiskRegressorCV
 
 __all__ = [
     "KernelRiskClassifier",
@@ -17,7 +19,11 @@ __all__ = [
     "NoiseCorrectedRegressor",
     "RegressionCalibration",
     "RiskClassifier",
+    "RiskClassifierCV",
     "RiskKMeans",
+    "RiskPath",
     "RiskRegressor",
+    "RiskRegressorCV",
     "certify",
+    "risk_path",
 ]

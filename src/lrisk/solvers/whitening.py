@@ -107,6 +107,8 @@ class Descent:
     ) -> None:
         self.objective = objective
         self.memory = Memory(metric, pairs)
+        #: Whether the losses of the point were ranked by all their digits.
+        self.exact = False
         self.now = objective.evaluate(theta, objective.space.scores(theta), exact=False)
 
     @classmethod
@@ -114,8 +116,15 @@ class Descent:
         """From a point that has been evaluated."""
         self = cls.__new__(cls)
         self.objective, self.now = objective, now
-        self.memory = Memory(metric, 1)
+        self.memory, self.exact = Memory(metric, 1), True
         return self
+
+    def refine(self) -> None:
+        """Rank the losses by all their digits, where they were not."""
+        if not self.exact:
+            point = self.now.point
+            self.now = self.objective.evaluate(point.theta, point.scores)
+            self.exact = True
 
     @property
     def decrement(self) -> float:
@@ -136,7 +145,7 @@ class Descent:
         Far from the optimum the ranks need not be exact.
         """
         before = self.now
-        exact = self.decrement <= ROUGH * before.value
+        self.exact = exact = self.decrement <= ROUGH * before.value
         direction = self.memory.direction(before.gradient)
         slope = float(before.gradient @ direction)
         theta, scores = before.point.theta, before.point.scores
@@ -161,7 +170,7 @@ class Descent:
             del trial
             t, back = 0.5 * t, t
         scores = self.objective.space.scores(theta)
-        self.now = self.objective.evaluate(theta, scores)
+        self.now, self.exact = self.objective.evaluate(theta, scores), True
         return False
 
 
@@ -248,6 +257,7 @@ def minimise_whitened(
         decrement, value = descent.decrement, descent.now.value
         slack = np.inf
         if decrement <= 0.5 * progress.tol * value * share:
+            descent.refine()
             slack = sample.slack(objective, descent.now)
         descent.tell(progress, slack, decrement)
         if progress.done:
@@ -258,6 +268,7 @@ def minimise_whitened(
         best = min(best, decrement)
         if since >= 5 or not descent.step():
             break
+    descent.refine()
     now = descent.now
     slack = local_slack(objective, now.point.scores, now.weights, now.gradient)
     descent.tell(progress, slack, best)
