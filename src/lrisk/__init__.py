@@ -14,11 +14,14 @@ from .estimators import (
     NoiseCorrectedRegressor,
     RegressionCalibration,
     RiskClassifier,
+    RiskClassifierCV,
     RiskKMeans,
     RiskRegressor,
+    RiskRegressorCV,
     RobustClassifier,
     RobustRegressor,
     certify,
+    risk_path,
 )
 from .permutahedron import risk_weights
 from .ranking import risk
@@ -36,8 +39,10 @@ __all__ = [
     "NoiseMismatchWarning",
     "RegressionCalibration",
     "RiskClassifier",
+    "RiskClassifierCV",
     "RiskKMeans",
     "RiskRegressor",
+    "RiskRegressorCV",
     "RobustClassifier",
     "RobustRegressor",
     "__version__",
@@ -50,6 +55,7 @@ __all__ = [
     "metrics",
     "noise",
     "risk",
+    "risk_path",
     "risk_weights",
     "solvers",
     "spectra",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._typing import Floats
+from ._typing import Floats, Indices
 from .losses import Loss
 from .ranking import Ranking
 from .spaces import Space
@@ -27,6 +27,16 @@ class Point(NamedTuple):
     scores: Floats
     losses: Floats
     penalty: float
+
+
+class Evaluation(NamedTuple):
+    """F at a point: the weights λ by rank, the value and the subgradient at λ."""
+
+    point: Point
+    slopes: Floats
+    weights: Floats
+    value: float
+    gradient: Floats
 
 
 class Objective:
@@ -68,6 +78,10 @@ class Objective:
         """Evaluate the losses at θ."""
         return self._point(theta, self.space.scores(theta))
 
+    def evaluate_losses(self, theta: Floats, scores: Floats) -> Point:
+        """As `at`, where the scores are known."""
+        return self._point(theta, scores)
+
     def along(self, point: Point, step: Floats, dz: Floats, t: float) -> Point:
         """Evaluate at θ + t·step, where step changes the scores by dz."""
         return self._point(point.theta + t * step, point.scores + t * dz)
@@ -76,6 +90,24 @@ class Objective:
         losses = self.loss.value(self.y, scores)
         penalty = 0.5 * self.mu * self.space.inner(theta, theta)
         return Point(theta, scores, losses, penalty)
+
+    def evaluate(
+        self, theta: Floats, scores: Floats, *, exact: bool = True
+    ) -> Evaluation:
+        """F and a subgradient at θ, whose scores are known, in one pass each way.
+
+        ``exact=False`` ranks the losses by their leading digits only.
+        """
+        losses, slopes = np.empty(len(self.y)), np.empty_like(scores)
+        for part in _parts(len(self.y)):
+            losses[part], slopes[part] = self.loss.value_and_derivative(
+                self.y[part], scores[part]
+            )
+        penalty = 0.5 * self.mu * self.space.inner(theta, theta)
+        point = Point(theta, scores, losses, penalty)
+        risk, weights = self.ranking.risk_and_weights(losses, exact=exact)
+        gradient = self.pullback(point, weights, slopes)
+        return Evaluation(point, slopes, weights, risk + penalty, gradient)
 
     def value(self, point: Point) -> float:
         """F(θ)."""
@@ -118,16 +150,29 @@ class Objective:
         With an intercept its scores are those of the best constant for the mean
         spectrum, otherwise zero.
         """
-        n, k = self.space.n_rows, self.space.n_scores
-        scores = np.zeros((n, k)) if self.loss.per_class else np.zeros(n)
+        return self.ranking.risk(self._constant_losses())
+
+    @functools.cached_property
+    def largest_constant_loss(self) -> float:
+        """An upper bound on `constant_risk` that needs no sorting."""
+        parts = _parts(len(self.y))
+        return max(float(self._constant_losses(part).max()) for part in parts)
+
+    def _constant_losses(self, part: slice = slice(None)) -> Floats:
+        y, k = self.y[part], self.space.n_scores
+        scores = np.zeros((len(y), k)) if self.loss.per_class else np.zeros(len(y))
         if self.space.intercept:
-            scores += self.mean_scores()
-        return self.ranking.risk(self.loss.value(self.y, scores))
+            scores += self._mean_scores
+        return self.loss.value(y, scores)
 
     @functools.cached_property
     def resolution(self) -> float:
         """An F that is nothing but rounding."""
         return self.loss.resolution(self.y)
+
+    @functools.cached_property
+    def _mean_scores(self) -> Floats:
+        return self.mean_scores()
 
     def mean_scores(self) -> Floats:
         """Score, or scores, of the constant that minimises the mean loss."""
@@ -142,6 +187,13 @@ class Objective:
             return np.asarray(np.log(mean) - np.log1p(-mean))
         return np.asarray(mean)
 
+    def sampled(self, rows: Indices) -> "Objective":
+        """The same objective over some of the rows, with the same μ."""
+        ranking = self.ranking.taken(rows)
+        alpha = self.mu * ranking.total
+        space = self.space.take(rows)
+        return Objective(ranking, self.loss, space, self.y[rows], alpha, self.shift)
+
     def with_space(self, space: Space) -> "Objective":
         """The same objective over another space for the same rows."""
         return Objective(self.ranking, self.loss, space, self.y, self.alpha, self.shift)
@@ -149,3 +201,8 @@ class Objective:
     def with_ranking(self, ranking: Ranking) -> "Objective":
         """The same objective under another spectrum for the same rows."""
         return Objective(ranking, self.loss, self.space, self.y, self.alpha, self.shift)
+
+
+def _parts(n_rows: int) -> list[slice]:
+    """Rows in parts whose arrays stay in the cache."""
+    return [slice(i, i + (1 << 14)) for i in range(0, n_rows, 1 << 14)]

@@ -76,6 +76,61 @@ def proximal_weights(
     return Projection(weights, order, starts[: n_blocks + 1])
 
 
+def capped_weights(
+    ranking: Ranking, losses: Floats, center: Floats, nu: float
+) -> Floats:
+    """`proximal_weights` under a superquantile, without sorting.
+
+    There the permutahedron is {0 ≤ λ_i ≤ p_i/(1 − q), Σλ = 1}, so the maximiser is
+    λ_i = clip(c_i + w_i(ℓ_i − τ)/ν, 0, p_i/(1 − q)) with τ such that the sum is one.
+    """
+    inverse = 1.0 / (1.0 - ranking.spectrum.ends[0])  # type: ignore[attr-defined]
+    weights = np.empty(ranking.n_rows)
+    w, mass = ranking.row_weight, ranking.mass
+    _cap(center, losses, w, mass, inverse, 1.0 / nu, weights)
+    return weights
+
+
+@jit(fastmath=False)
+def _cap(center, loss, w, mass, inverse, inverse_nu, weights):  # type: ignore[no-untyped-def]
+    """Newton's method, kept in a bracket, for τ of `capped_weights`."""
+    n = loss.shape[0]
+    low, high = np.inf, -np.inf  # all are at their caps at low, at zero at high
+    for i in range(n):
+        low = min(low, loss[i] + (center[i] - inverse * mass[i]) / (w[i] * inverse_nu))
+        high = max(high, loss[i] + center[i] / (w[i] * inverse_nu))
+    tau = 0.5 * (low + high)
+    for _ in range(200):
+        total, free = 0.0, 0.0
+        for i in range(n):
+            value = center[i] + w[i] * (loss[i] - tau) * inverse_nu
+            if value >= inverse * mass[i]:
+                total += inverse * mass[i]
+            elif value > 0.0:
+                total += value
+                free += w[i]
+        if total > 1.0:
+            low = tau
+        else:
+            high = tau
+        after = 0.5 * (low + high)
+        if free > 0.0:
+            newton = tau + (total - 1.0) / (free * inverse_nu)
+            if low <= newton <= high:
+                after = newton
+        if after == tau or abs(total - 1.0) <= 1e-15:
+            break
+        tau = after
+    total, free = 0.0, 0.0
+    for i in range(n):
+        value = center[i] + w[i] * (loss[i] - tau) * inverse_nu
+        weights[i] = min(max(value, 0.0), inverse * mass[i])
+        total += weights[i]
+    if total > 0.0:
+        for i in range(n):
+            weights[i] = min(weights[i] / total, inverse * mass[i])
+
+
 @jit(fastmath=False)  # see `lrisk._jit.jit` on bits
 def _pool_l2(key, base, loss, w, sigma, inverse_nu, pooled, starts):  # type: ignore[no-untyped-def]
     """Pool adjacent violators for the L2 term; all arrays in ascending order of key.

@@ -10,10 +10,14 @@ import functools
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._jit import jit
 from ._params import refused
-from ._sorting import argsort
+from ._sorting import argsort, assign_by_rank
 from ._typing import Floats, Indices
-from .spectra import Spectrum, parse_spectrum
+from .spectra import RankedRange, Spectrum, parse_spectrum
+
+#: Rows from which equal weights are stored as one number.
+MANY_ROWS = 100_000
 
 
 class Ranking:
@@ -46,9 +50,9 @@ class Ranking:
 
     @functools.cached_property
     def row_weight(self) -> Floats:
-        """w, one for each row."""
+        """w, one for each row; read only."""
         if self._sample_weight is None:
-            return np.ones(self.n_rows)
+            return self._repeated(1.0)
         return self._sample_weight
 
     @functools.cached_property
@@ -60,8 +64,16 @@ class Ranking:
 
     @functools.cached_property
     def mass(self) -> Floats:
-        """P = w/W."""
+        """P = w/W; read only."""
+        if self._common is not None:
+            return self._repeated(self._common / self.total)
         return self.row_weight / self.total
+
+    def _repeated(self, value: float) -> Floats:
+        """One number for each row, stored once if the rows are very many."""
+        if self.n_rows < MANY_ROWS:
+            return np.full(self.n_rows, value)
+        return np.broadcast_to(np.float64(value), self.n_rows)
 
     @functools.cached_property
     def _equal_sigma(self) -> Floats:
@@ -92,6 +104,47 @@ class Ranking:
         weights = np.empty(self.n_rows)
         weights[order] = self.sigma(order)
         return weights
+
+    @property
+    def selects(self) -> bool:
+        """Whether a quantile of the losses says it all: superquantiles do."""
+        spectrum = self.spectrum
+        return isinstance(spectrum, RankedRange) and spectrum.monotone == "up"
+
+    def risk_and_weights(
+        self, losses: Floats, *, exact: bool = True
+    ) -> tuple[float, Floats]:
+        """The risk and a λ that attains it, without an argsort where one is not needed.
+
+        Losses must not be negative. Tied ones share in no particular way. With
+        ``exact=False`` losses that agree in some five digits count as tied: λ is in the
+        permutahedron all the same, and the risk is λ·ℓ, a little too small.
+        """
+        if self.spectrum.monotone == "flat":
+            return float(self.mass @ losses), self.mass
+        if self.selects and self.equal:
+            weights = np.empty(self.n_rows)
+            return _tail(losses, *self._threshold(losses), weights), weights
+        if self.equal:
+            weights = np.empty(self.n_rows)
+            if assign_by_rank(losses, self._equal_sigma, weights, exact=exact):
+                return float(weights @ losses), weights
+        weights = self.weights(losses)
+        return float(weights @ losses), weights
+
+    def superquantile(self, losses: Floats) -> float:
+        """The risk where `selects`, without the weights."""
+        if not self.equal:
+            return self.risk(losses)
+        threshold, length = self._threshold(losses)
+        return threshold + float(_above(losses, threshold)) / length
+
+    def _threshold(self, losses: Floats) -> tuple[float, float]:
+        """The loss at which a superquantile's tail begins; its rows, fractional."""
+        start = float(self.spectrum.ends[0])  # type: ignore[attr-defined]
+        place = min(int(self.n_rows * start), self.n_rows - 1)
+        threshold = float(np.partition(losses, place)[place])
+        return threshold, self.n_rows * (1.0 - start)
 
     def shared_weights(self, losses: Floats) -> Floats:
         """λ as in `weights`, but tied losses share their block's weight by mass."""
@@ -132,6 +185,15 @@ class Ranking:
         """Weight relative to mass of the worst thousandth under a rising spectrum."""
         top = np.full(1, 1e-3)
         return float((self.spectrum.increments(np.ones(1), top) / top)[0])
+
+    def taken(self, rows: Indices) -> "Ranking":
+        """The same spectrum over some of the rows."""
+        if self._common is not None:
+            weight = None
+            if self._common != 1.0:
+                weight = np.full(len(rows), self._common)
+            return Ranking(self.spectrum, len(rows), weight)
+        return Ranking(self.spectrum, len(rows), self.row_weight[rows])
 
     def with_spectrum(self, spectrum: Spectrum) -> "Ranking":
         """The same rows under another spectrum."""
@@ -199,6 +261,37 @@ class GroupedRanking(Ranking):
         """A ranking's own rows and spectrum, within groups."""
         weight = ranking._sample_weight
         return cls(ranking.spectrum, ranking.n_rows, weight, groups)
+
+
+@jit
+def _above(losses, threshold):  # type: ignore[no-untyped-def]
+    """Σ(ℓ − t)₊."""
+    excess = 0.0
+    for i in range(losses.shape[0]):
+        excess += max(losses[i] - threshold, 0.0)
+    return excess
+
+
+@jit(fastmath=False)
+def _tail(losses, threshold, length, weights):  # type: ignore[no-untyped-def]
+    """Superquantile of equal rows and its weights, ties at the threshold sharing.
+
+    t + Σ(ℓ − t)₊/length for a tail of so many rows, fractional, that begins at t.
+    """
+    above, tied, excess = 0, 0, 0.0
+    for i in range(losses.shape[0]):
+        if losses[i] > threshold:
+            above += 1
+            excess += losses[i] - threshold
+        elif losses[i] == threshold:
+            tied += 1
+    share = max(length - above, 0.0) / (length * tied)
+    for i in range(losses.shape[0]):
+        if losses[i] > threshold:
+            weights[i] = 1.0 / length
+        else:
+            weights[i] = share if losses[i] == threshold else 0.0
+    return threshold + excess / length
 
 
 def ascending(losses: Floats) -> Indices:

@@ -8,8 +8,10 @@ from .linear import RiskClassifier, RiskRegressor
 from .noise_classifier import NoiseCorrectedClassifier
 from .noise_kernel import NoiseCorrectedKernelRegressor
 from .noise_linear import NoiseCorrectedRegressor
+from .path import RiskPath, risk_path
 from .robust import RobustRegressor
 from .robust_classifier import RobustClassifier
+from .selection import RiskClassifierCV, RiskRegressorCV
 
 __all__ = [
     "KernelRiskClassifier",
@@ -19,9 +21,13 @@ __all__ = [
     "NoiseCorrectedRegressor",
     "RegressionCalibration",
     "RiskClassifier",
+    "RiskClassifierCV",
     "RiskKMeans",
+    "RiskPath",
     "RiskRegressor",
+    "RiskRegressorCV",
     "RobustClassifier",
     "RobustRegressor",
     "certify",
+    "risk_path",
 ]

@@ -117,7 +117,7 @@ class RiskEstimator(SpectrumEstimator):
                     rule, remedy = "small enough for its squares", "rescale the data"
                     raise ValueError(refused(self, "X or y", rule, "overflow", remedy))
                 collapsed = self._store(objective, solution, kept)
-            self.solver_ = solver.name
+            self.solver_ = solution.solver or solver.name
             self.__dict__.pop("stream_", None)  # a fit ends any stream
         callbacks.end()
         if solution.status is Status.INTERRUPTED:
@@ -222,7 +222,8 @@ class RiskEstimator(SpectrumEstimator):
         )
         shift = self._shift(target, ranking.mass)
         alpha = float(self.alpha)
-        return Objective(ranking, loss, space, target - shift, alpha, shift)
+        target = target - shift if shift else target
+        return Objective(ranking, loss, space, target, alpha, shift)
 
     def _solver(self, objective: Objective) -> Solver:
         solver: Any = self.solver

@@ -11,7 +11,7 @@ from ..compatibility import check_spectrum
 from ..permutahedron import project
 from ..ranking import check_row_weights
 from ..solvers import Newton, automatic_solver
-from ..solvers.lbfgs import column_scale, newton_step
+from ..solvers.coordinates import Coordinates, newton_step
 from .base import RiskEstimator
 
 
@@ -66,7 +66,7 @@ def certify(
     if known.shape == (X.shape[0],) and known.sum() > 0:
         candidate = project(objective.ranking, known / known.sum())
         gradient = objective.gradient(point, candidate)
-        scale = column_scale(objective)
+        scale = Coordinates(objective)
         step = newton_step(objective, point, candidate, gradient, scale, 500)
         dual = bound(objective, point, candidate, step).dual
     if relative_gap(objective, primal, primal - dual) > 1e-9:

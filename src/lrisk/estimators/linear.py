@@ -41,11 +41,12 @@ class RiskRegressor(NumberTargets, Streaming):
         papers' μ is alpha/n. The intercept is never penalised.
     fit_intercept : bool, default=True
     solver : str or Solver, default="auto"
-        For increasing spectra ``"newton"`` and ``"lbfgs"`` solve to a certified
-        optimum; ``"lsvrg"``, ``"sorel"``, ``"prospect"``, ``"sgd"`` and ``"srda"`` are
-        stochastic. For decreasing ones, whose objective is not convex,
-        ``"concentration"`` and the paper's ``"subquantile"``. ``"auto"`` chooses. A
-        solver object brings its own ``tol`` and limit.
+        For increasing spectra ``"newton"``, ``"lbfgs"`` and, for superquantiles of many
+        rows, ``"band"`` solve to a certified optimum; ``"lsvrg"``, ``"sorel"``,
+        ``"prospect"``, ``"sgd"`` and ``"srda"`` are stochastic. For decreasing ones,
+        whose objective is not convex, ``"concentration"`` and the paper's
+        ``"subquantile"``. ``"auto"`` chooses. A solver object brings its own ``tol``
+        and limit.
     tol : float, default=1e-6
         Relative duality gap at which to stop; without proof, relative progress.
     max_iter : int or None, default=None
@@ -79,9 +80,10 @@ class RiskRegressor(NumberTargets, Streaming):
         large losses.
     n_iter_ : int
     solver_ : str
-        The solver that ran.
+        The solver that ran, the last one if it was changed.
     history_ : list of dict
-        Objective, gap and time after each iteration.
+        Objective, gap (infinite until one is proven) and time after each iteration; a
+        ``"note"`` says why the solver was changed.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -186,11 +188,12 @@ class RiskClassifier(ClassTargets, Streaming):
         never penalised.
     fit_intercept : bool, default=True
     solver : str or Solver, default="auto"
-        For increasing spectra ``"newton"`` and ``"lbfgs"`` solve to a certified
-        optimum; ``"lsvrg"``, ``"sorel"``, ``"prospect"``, ``"sgd"`` and ``"srda"`` are
-        stochastic. For decreasing ones, whose objective is not convex,
-        ``"concentration"`` and the paper's ``"subquantile"``. ``"auto"`` chooses. A
-        solver object brings its own ``tol`` and limit.
+        For increasing spectra ``"newton"``, ``"lbfgs"`` and, for superquantiles of many
+        rows, ``"band"`` solve to a certified optimum; ``"lsvrg"``, ``"sorel"``,
+        ``"prospect"``, ``"sgd"`` and ``"srda"`` are stochastic. For decreasing ones,
+        whose objective is not convex, ``"concentration"`` and the paper's
+        ``"subquantile"``. ``"auto"`` chooses. A solver object brings its own ``tol``
+        and limit.
     tol : float, default=1e-6
         Relative duality gap at which to stop; without proof, relative progress.
     max_iter : int or None, default=None
@@ -225,9 +228,11 @@ class RiskClassifier(ClassTargets, Streaming):
         large losses.
     n_iter_ : int
     solver_ : str
-        The solver that ran.
+        The solver that ran, the last one if it was changed; ``"collapse"`` where the
+        constant fit was proven best right away.
     history_ : list of dict
-        Objective, gap and time after each iteration.
+        Objective, gap (infinite until one is proven) and time after each iteration; a
+        ``"note"`` says why the solver was changed.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 

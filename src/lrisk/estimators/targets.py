@@ -28,7 +28,7 @@ class NumberTargets(RegressorMixin, RiskEstimator):
 
     def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
         X, y = self._check_matrix(X, y, y_numeric=True, reset=reset)
-        return X, y.astype(np.float64)
+        return X, np.asarray(y, dtype=np.float64)
 
     def _encode(self, y: Any) -> Floats:
         return np.asarray(y, dtype=np.float64)
@@ -78,7 +78,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         return X, y
 
     def _encode(self, y: Any) -> Floats:
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = _classes_and_codes(y)
         if len(self.classes_) < 2:
             rule = "of at least two classes among rows of positive weight"
             remedy = "add rows of another class"
@@ -109,7 +109,9 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         if flat or not solution.gap < 0.1:
             return None
         space = objective.space
-        if np.max(np.ptp(space.scores(solution.theta), axis=0)) > 0.1:
+        if solution.solver == "collapse":  # proven already
+            return np.zeros(space.n_scores)
+        if not _nearly_constant(space, solution.theta):
             return None
         bare = objective.with_space(
             LinearSpace(
@@ -158,3 +160,23 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
             )
             complaints.append((message, CollapsedFitWarning))
         return complaints
+
+
+def _nearly_constant(space: Any, theta: Floats) -> bool:
+    """Whether no two rows' scores differ much; a few rows may already say no."""
+    if hasattr(space, "take") and space.n_rows > 1000:
+        some = space.take(np.linspace(0, space.n_rows - 1, 1000).astype(np.intp))
+        if np.max(np.ptp(some.scores(theta), axis=0)) > 0.1:
+            return False
+    return bool(np.max(np.ptp(space.scores(theta), axis=0)) <= 0.1)
+
+
+def _classes_and_codes(y: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Sorted classes, and the number of each row's; two numbers without sorting."""
+    if y.dtype.kind in "biuf":
+        others = y[y != y[0]]
+        if others.size and np.all(others == others[0]):
+            classes = np.sort(np.array([y[0], others[0]]))
+            return classes, y == classes[1]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes

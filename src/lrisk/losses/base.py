@@ -5,6 +5,8 @@ losses and (n, k) for losses over k classes; a has the shape of z and is a point
 dual space. Every loss is convex and differentiable in z.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,6 +26,8 @@ class Loss(Parameters):
     lipschitz: ClassVar[float]
     #: Whether a row has one score for each class.
     per_class: ClassVar[bool] = False
+    #: M with |ℓ‴| ≤ M·ℓ″, where there is one: how fast the curvature may fall.
+    self_concordance: ClassVar[float | None] = None
 
     def value(self, y: Floats, z: Floats) -> Floats:
         """ℓ(y, z) ≥ 0; shape (n,)."""
@@ -33,9 +37,17 @@ class Loss(Parameters):
         """∂ℓ/∂z, of the shape of z."""
         raise NotImplementedError
 
+    def value_and_derivative(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Both at once, where they share work."""
+        return self.value(y, z), self.derivative(y, z)
+
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """∂²ℓ/∂z² applied to v row by row, of the shape of z."""
         raise NotImplementedError
+
+    def bend(self, y: Floats, z: Floats) -> Callable[[Floats], Floats]:
+        """`curvature_times` at one z, for many v."""
+        return functools.partial(self.curvature_times, y, z)
 
     def conjugate(self, y: Floats, a: Floats) -> Floats:
         """ℓ*(y, a) = sup_z a·z − ℓ(y, z); shape (n,)."""

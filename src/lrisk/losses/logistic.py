@@ -20,6 +20,7 @@ class Logistic(Loss):
     name = "logistic"
     smoothness = 0.25
     lipschitz = 1.0
+    self_concordance = 1.0
 
     def value(self, y: Floats, z: Floats) -> Floats:
         """Value log(1 + e^z) − yz, as log(1 + e^{−|z|}) + max(z, 0) − yz."""
@@ -29,6 +30,26 @@ class Logistic(Loss):
         """Derivative p − y with p = 1/(1 + e^{−z}), accurate when it is tiny."""
         sign = 1.0 - 2.0 * y
         return np.asarray(sign * expit(sign * z), dtype=np.float64)
+
+    def value_and_derivative(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Both from one exponential e = e^{−|m|} of the margin m = (1 − 2y)z.
+
+        ℓ = log(1 + e) + max(m, 0) and ℓ′ = ±1/(1 + e) or ±e/(1 + e): nothing overflows
+        and what is tiny stays accurate.
+        """
+        sign = 1.0 - 2.0 * y
+        margin = sign * z
+        e = np.abs(margin)
+        np.negative(e, out=e)
+        np.exp(e, out=e)
+        value = np.log1p(e)
+        wrong = margin > 0.0
+        np.maximum(margin, 0.0, out=margin)
+        value += margin
+        sign /= 1.0 + e
+        np.copyto(e, 1.0, where=wrong)
+        sign *= e
+        return value, sign
 
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """Curvature p(1 − p)."""
@@ -45,20 +66,30 @@ class Logistic(Loss):
         return np.clip(a, -y, 1.0 - y)
 
     def to_balanced_dual(self, y: Floats, a: Floats, weights: Floats) -> Floats:
-        """Clip p and shift it so that Σλa = 0 (the sum falls in the shift: bisect)."""
+        """Clip p and shift it so that Σλa = 0.
+
+        The sum falls in the shift, with slope −Σλ over the rows not clipped: Newton's
+        method, kept in a bracket.
+        """
         clipped = self.to_dual_domain(y, a)
-        if abs(weights @ clipped) <= 1e-17:
-            return clipped
+        total = float(weights @ clipped)
         low, high = -1.0 - np.abs(a).max(), 1.0 + np.abs(a).max()
+        shift = 0.0
         for _ in range(128):
-            shift = 0.5 * (low + high)
-            if weights @ self.to_dual_domain(y, a - shift) > 0:
-                low = shift
-            else:
-                high = shift
-            if high - low <= 1e-18:
+            if abs(total) <= 1e-17:
                 break
-        return self.to_dual_domain(y, a - 0.5 * (low + high))
+            low, high = (shift, high) if total > 0 else (low, shift)
+            moved = a - shift
+            free = float(weights @ ((moved > -y) & (moved < 1.0 - y)))
+            after = shift + total / free if free > 0.0 else np.inf
+            if not low < after < high:
+                after = 0.5 * (low + high)
+            if after in (low, high, shift):
+                break
+            shift = after
+            clipped = self.to_dual_domain(y, a - shift)
+            total = float(weights @ clipped)
+        return clipped
 
     def compiled(self) -> NamedTuple:
         """Type for compiled loops."""

@@ -1,5 +1,6 @@
 """Multinomial loss ℓ(y, z) = log Σ_k e^{z_k} − z_y for y ∈ {0, …, k−1}."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,10 +36,36 @@ class Multinomial(Loss):
         a[rows, codes] = -a.sum(axis=1)
         return a
 
+    def value_and_derivative(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Both from one softmax."""
+        rows, codes = _rows(y), _codes(y)
+        shifted = z - _row_max(z)
+        own = shifted[rows, codes]
+        np.exp(shifted, out=shifted)
+        total = _row_sum(shifted)
+        # Where the own class is far ahead, log Σ loses what the others sum to.
+        shifted[rows, codes] = 0.0
+        others = _row_sum(shifted)
+        ahead = others < 0.5
+        value = np.where(ahead, np.log1p(others * ahead), np.log(total) - own)
+        shifted /= total[:, None]
+        shifted[rows, codes] = -others / total
+        return value, shifted
+
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """(diag p − ppᵀ)v."""
+        return self.bend(y, z)(v)
+
+    def bend(self, y: Floats, z: Floats) -> Callable[[Floats], Floats]:
+        """`curvature_times` at one z, with p computed once."""
         p = softmax(z)
-        return np.asarray(p * (v - np.einsum("ik,ik->i", p, v)[:, None]))
+
+        def times(v: Floats) -> Floats:
+            product = p * v
+            product -= p * _row_sum(product)[:, None]
+            return product
+
+        return times
 
     def conjugate(self, y: Floats, a: Floats) -> Floats:
         """Σ p ln p with p = a + e_y."""
@@ -111,9 +138,21 @@ def _slopes(loss: Any, y: Any, z: Any, out: Any) -> Any:
 
 def softmax(z: Floats) -> Floats:
     """e^{z_k}/Σ e^{z_j} along the last axis, without overflow."""
-    e: Floats = np.exp(z - z.max(axis=1, keepdims=True))
-    e /= e.sum(axis=1, keepdims=True)
+    e: Floats = z - _row_max(z)
+    np.exp(e, out=e)
+    e /= _row_sum(e)[:, None]
     return e
+
+
+# Reductions along a short last axis are slow in numpy; these are not.
+
+
+def _row_max(z: Floats) -> Floats:
+    return np.asarray(np.ascontiguousarray(z.T).max(axis=0))[:, None]
+
+
+def _row_sum(z: Floats) -> Floats:
+    return np.asarray(z @ np.ones(z.shape[1]))
 
 
 def _codes(y: Floats) -> Any:

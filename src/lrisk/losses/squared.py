@@ -15,6 +15,7 @@ class Squared(Loss):
     name = "squared"
     smoothness = 1.0
     lipschitz = np.inf
+    self_concordance = 0.0
 
     def value(self, y: Floats, z: Floats) -> Floats:
         """½(y − z)²."""
@@ -23,6 +24,13 @@ class Squared(Loss):
     def derivative(self, y: Floats, z: Floats) -> Floats:
         """The residual z − y."""
         return z - y
+
+    def value_and_derivative(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """½r² and r = z − y."""
+        residual = z - y
+        value = residual * residual
+        value *= 0.5
+        return value, residual
 
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """The curvature is 1."""
@@ -46,7 +54,8 @@ class Squared(Loss):
 
     def resolution(self, y: Floats) -> float:
         """½(8ε max|y|)²."""
-        unit = 8.0 * np.finfo(np.float64).eps * float(np.max(np.abs(y)))
+        largest = max(float(y.max()), -float(y.min()))
+        unit = 8.0 * np.finfo(np.float64).eps * largest
         return 0.5 * unit**2
 
     def compiled(self) -> NamedTuple:

@@ -1,5 +1,6 @@
 """Solvers: how the objective is minimised."""
 
+from .band import Band
 from .choice import automatic_solver
 from .concentration import Concentration
 from .lbfgs import LBFGS
@@ -15,7 +16,7 @@ from .stochastic import StochasticSolver
 from .subquantile import SubquantileGradient
 from .tuning import Tuning, tune_learning_rate
 
-_CONVEX = (Newton, LBFGS, SGD, SRDA, LSVRG, Prospect, SOREL)
+_CONVEX = (Newton, LBFGS, Band, SGD, SRDA, LSVRG, Prospect, SOREL)
 _TRIMMING = (Concentration, SubquantileGradient)
 SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver for solver in (*_CONVEX, *_TRIMMING)
@@ -28,6 +29,7 @@ __all__ = [
     "SOLVERS",
     "SOREL",
     "SRDA",
+    "Band",
     "Concentration",
     "Newton",
     "OnlineKernel",

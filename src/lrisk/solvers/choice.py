@@ -1,22 +1,40 @@
 """Which solver ``"auto"`` means."""
 
 from ..objective import Objective
+from .band import Band
 from .concentration import Concentration
 from .lbfgs import LBFGS
 from .newton import MOST_PARAMETERS, Newton
 from .solution import Solver
+from .whitening import whitenable
+
+#: Rows from which a sample of them is worth its while.
+MANY_ROWS = 20_000
+#: Products n·size² up to which the Hessian of a multinomial model, of k² blocks, pays.
+MOST_WORK = 5e8
 
 
 def automatic_solver(objective: Objective) -> type[Solver]:
     """Newton where a Hessian fits, L-BFGS above; concentration if not convex.
 
-    For n < d Newton works in n dimensions, so the smaller of the two counts.
+    For n < d Newton works in n dimensions, so the smaller of the two counts. With many
+    rows a superquantile goes to the band and a smooth spectrum to whitened L-BFGS; both
+    first look for a collapse and end with Newton if they stall.
     """
-    if objective.ranking.spectrum.monotone in ("down", "none"):
+    ranking, space = objective.ranking, objective.space
+    if ranking.spectrum.monotone in ("down", "none"):
         return Concentration
-    space = objective.space
     columns = space.n_columns
     if space.n_rows < space.n_features:
         fits = space.n_rows * space.n_features <= space.most_rotated
         columns = space.n_rows + space.intercept if fits else columns
-    return Newton if columns * space.n_scores <= MOST_PARAMETERS else LBFGS
+    work = float(space.n_rows) * space.size**2
+    many_scores = objective.loss.per_class and work > MOST_WORK
+    if columns * space.n_scores > MOST_PARAMETERS or many_scores:
+        return LBFGS
+    if space.n_rows >= MANY_ROWS and whitenable(objective):
+        if ranking.spectrum.smooth:
+            return LBFGS
+        if ranking.selects:
+            return Band
+    return Newton

@@ -22,8 +22,8 @@ from ..losses import Squared
 from ..objective import Objective, Point
 from ..ranking import Ranking
 from ..spectra import RankedRange, Subquantile, Superquantile
+from .coordinates import Coordinates, newton_step
 from .kept import FRACTION, LowestRows
-from .lbfgs import column_scale, newton_step
 from .newton import MOST_PARAMETERS, Newton, solve_positive
 from .solution import Monitor, Record, Solution, Solver, Status
 from .trimmed_ridge import TrimmedFit, TrimmedRidge
@@ -251,7 +251,7 @@ class NewtonRefit:
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         self._dense = objective.space.size <= MOST_PARAMETERS
-        self._scale = None if self._dense else column_scale(objective)
+        self._scale = None if self._dense else Coordinates(objective)
 
     def __call__(self, weights: Floats, point: Point) -> Point:
         """Lower Φ(·, λ) from a point, to its minimum if squared."""

@@ -132,15 +132,20 @@ class Progress:
         self._began = time.perf_counter()
 
     def record(
-        self, point: Point, weights: Floats, bound: Bound, decrement: float, nu: float
+        self,
+        point: Point,
+        weights: Floats | None,
+        bound: Bound,
+        decrement: float,
+        nu: float,
     ) -> None:
-        """Take note of one iteration."""
+        """Take note of one iteration; weights that prove nothing may be left out."""
         if bound.primal < self.primal:
             self.primal, self.theta = bound.primal, point.theta
-        if bound.dual > self.dual:
+        if bound.dual > self.dual and weights is not None:
             self.dual, self.weights = bound.dual, weights
         self.stationarity = min(self.stationarity, bound.excess + decrement)
-        if self.dual == -np.inf:
+        if self.dual == -np.inf and weights is not None:
             self.weights = weights
         entry: Record = {
             "iteration": self.n_iter,

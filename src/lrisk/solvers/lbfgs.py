@@ -1,21 +1,30 @@
-"""L-BFGS on the augmented Lagrangian, for models too large for a Hessian."""
+"""L-BFGS: whitened for very many rows, on the augmented Lagrangian for very many d."""
+
+from collections.abc import Callable
 
 import numpy as np
 import scipy.optimize
-import scipy.sparse.linalg
 
 from .._typing import Floats
 from ..certificate import Bound, bound
 from ..objective import Objective, Point
+from ..permutahedron import risk_and_excess
+from .collapse import certified_collapse
+from .coordinates import Coordinates, newton_step
+from .fallback import finished
 from .lagrangian import Lagrangian, Progress
 from .solution import Monitor, Solution, Solver, Status
+from .whitening import SMALLEST, minimise_whitened, whitenable
 
 
 class LBFGS(Solver):
-    """Limited-memory quasi-Newton, to a certified optimum, in O(size) memory.
+    """Limited-memory quasi-Newton, to a certified optimum.
 
-    Minimises the same augmented Lagrangian as `Newton` and proves its result in the
-    same way, with Newton steps by conjugate gradients where the bound needs one.
+    Under a smooth spectrum and with many rows F itself is minimised, in coordinates in
+    which the Hessian of a sample is the identity (see `whitening`). Otherwise, and for
+    models too large for a Hessian, it minimises the same augmented Lagrangian as
+    `Newton`, in units of the columns, and proves its result in the same way, with
+    Newton steps by conjugate gradients where the bound needs one: O(size) memory.
 
     Parameters
     ----------
@@ -30,7 +39,7 @@ class LBFGS(Solver):
     name = "lbfgs"
     requires = frozenset({"scores", "pullback"})
     #: Iterations between two looks at the gap, and those of conjugate gradients for it.
-    rounds, cg_steps = 25, 100
+    rounds, cg_steps = 25, 200
 
     def __init__(
         self, tol: float = 1e-6, max_iter: int = 5000, memory: int = 20
@@ -49,92 +58,172 @@ class LBFGS(Solver):
         rng: np.random.Generator | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Minimise from `start`, or from zero."""
+        """Minimise from `start`, or from a fit of a sample or from zero."""
+        if not whitenable(objective) or not objective.ranking.spectrum.smooth:
+            return self._minimise_lagrangian(objective, start, weights, monitor)
+        collapsed = certified_collapse(objective, self.tol, monitor)
+        if collapsed is not None:
+            return collapsed
+        progress = Progress(objective, self.tol, monitor)
+        status = minimise_whitened(
+            objective, start, progress, pairs=self.memory, max_iter=self.max_iter
+        )
+        return finished(progress, status, self.max_iter, monitor)
+
+    def _minimise_lagrangian(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        weights: Floats | None,
+        monitor: Monitor | None,
+    ) -> Solution:
         theta = np.zeros(objective.space.size) if start is None else start
         progress = Progress(objective, self.tol, monitor)
+        coordinates = Coordinates(objective)
         point = objective.at(theta)
+        spectrum = objective.ranking.spectrum
+        # With few rows the kinks of F are felt, also under a smooth spectrum.
+        many = objective.space.n_rows >= SMALLEST // 2
+        if spectrum.smooth and start is None and many:
+            point = self._descend_raw(objective, point, coordinates, progress)
+            if progress.done:
+                return progress.solution()
         lagrangian = Lagrangian(objective, point.losses, center=weights)
-        scale = column_scale(objective)
         unmoved = 0
         while progress.n_iter < self.max_iter:
             before = progress.gap
-            point, proof = self._descend(lagrangian, point, scale, progress)
+            point, error, excess = self._descend(
+                lagrangian, point, coordinates, progress
+            )
             if progress.done:
                 return progress.solution()
             unmoved = unmoved + 1 if progress.gap > 0.99 * before else 0
             if unmoved >= 40:
                 return progress.solution(Status.STALLED)
-            if proof.slack <= 0.1 * proof.excess:
+            if error <= 0.1 * excess:
                 weights = lagrangian.at(point).projection.weights
                 lagrangian.tighten(weights, progress.primal, self.rounds)
+        if not progress.certified:
+            weights = lagrangian.at(point).projection.weights
+            self._look(objective, point, weights, coordinates, progress, 0.0, True)
         return progress.solution(Status.MAX_ITER)
 
+    def _descend_raw(
+        self,
+        objective: Objective,
+        point: Point,
+        coordinates: Coordinates,
+        progress: Progress,
+    ) -> Point:
+        """Minimise F itself, whose spectrum is smooth, as far as its kinks allow."""
+
+        def value_and_gradient(theta: Floats) -> tuple[float, Floats]:
+            now = objective.evaluate(theta, objective.space.scores(theta))
+            return now.value, now.gradient
+
+        length, unmoved = self.rounds, 0
+        while unmoved < 3 and progress.n_iter < self.max_iter:
+            before = progress.stationarity
+            theta = self._minimise(
+                value_and_gradient, point, coordinates, progress, length
+            )
+            point = objective.at(theta)
+            weights = objective.ranking.weights(point.losses)
+            coordinates.settle_at(point, weights)
+            length = min(2 * length, 4 * self.rounds)
+            self._look(objective, point, weights, coordinates, progress, 0.0)
+            unmoved = unmoved + 1 if progress.stationarity > 0.5 * before else 0
+            if progress.done:
+                break
+        return point
+
     def _descend(
-        self, lagrangian: Lagrangian, point: Point, scale: Floats, progress: Progress
-    ) -> tuple[Point, Bound]:
-        """Some iterations on φ in scaled coordinates, then a look at the gap."""
+        self,
+        lagrangian: Lagrangian,
+        point: Point,
+        coordinates: Coordinates,
+        progress: Progress,
+    ) -> tuple[Point, float, float]:
+        """Some iterations on φ, then a look at the gap; its two parts, or estimates."""
         objective = lagrangian.objective
 
-        def value_and_gradient(scaled: Floats) -> tuple[float, Floats]:
-            at = objective.at(scaled / scale)
+        def value_and_gradient(theta: Floats) -> tuple[float, Floats]:
+            at = objective.at(theta)
             smoothed = lagrangian.at(at)
-            gradient = objective.gradient(at, smoothed.projection.weights)
-            return smoothed.value, gradient / scale
+            return smoothed.value, objective.gradient(at, smoothed.projection.weights)
+
+        theta = self._minimise(
+            value_and_gradient, point, coordinates, progress, self.rounds
+        )
+        point = objective.at(theta)
+        weights = lagrangian.at(point).projection.weights
+        coordinates.settle_at(point, weights)
+        nu = lagrangian.nu
+        return point, *self._look(objective, point, weights, coordinates, progress, nu)
+
+    def _minimise(
+        self,
+        value_and_gradient: Callable[[Floats], tuple[float, Floats]],
+        point: Point,
+        coordinates: Coordinates,
+        progress: Progress,
+        length: int,
+    ) -> Floats:
+        """Some iterations of L-BFGS in the coordinates; θ."""
+
+        def in_coordinates(v: Floats) -> tuple[float, Floats]:
+            value, gradient = value_and_gradient(coordinates.outward(v))
+            return value, coordinates.gradient(gradient)
 
         result = scipy.optimize.minimize(
-            value_and_gradient,
-            scale * point.theta,
+            in_coordinates,
+            coordinates.inward(point.theta),
             jac=True,
             method="L-BFGS-B",
             options={
-                "maxiter": min(self.rounds, self.max_iter - progress.n_iter),
+                "maxiter": min(length, self.max_iter - progress.n_iter),
                 "maxcor": self.memory,
                 "ftol": 0.0,
                 "gtol": 0.0,
             },
         )
         progress.n_iter += max(int(result.nit), 1)
-        point = objective.at(result.x / scale)
-        weights = lagrangian.at(point).projection.weights
+        return coordinates.outward(result.x)
+
+    def _look(
+        self,
+        objective: Objective,
+        point: Point,
+        weights: Floats,
+        coordinates: Coordinates,
+        progress: Progress,
+        nu: float,
+        certainly: bool = False,
+    ) -> tuple[float, float]:
+        """Prove the gap if it looks small, and estimate it otherwise; both parts.
+
+        The proof takes many products with the Hessian; the squared length of the
+        gradient in the coordinates, about twice the slack, costs nothing.
+        """
         gradient = objective.gradient(point, weights)
-        step = newton_step(objective, point, weights, gradient, scale, self.cg_steps)
-        proof = bound(objective, point, weights, step)
-        decrement = 0.5 * abs(float(gradient @ step))
-        progress.record(point, weights, proof, decrement, lagrangian.nu)
-        return point, proof
-
-
-def newton_step(
-    objective: Objective,
-    point: Point,
-    weights: Floats,
-    gradient: Floats,
-    scale: Floats,
-    iterations: int,
-) -> Floats:
-    """Approximate −(∂²Φ)⁻¹∂Φ by conjugate gradients, without forming a matrix."""
-    loss, space, y = objective.loss, objective.space, objective.y
-
-    def product(v: Floats) -> Floats:
-        bent = loss.curvature_times(y, point.scores, space.scores(v))
-        scaled = weights * bent if bent.ndim == 1 else weights[:, None] * bent
-        pulled = space.pullback(point.theta, scaled)
-        return pulled + objective.mu * space.penalised(v)
-
-    size = space.size
-    operator = scipy.sparse.linalg.LinearOperator(
-        (size, size), matvec=lambda v: product(v / scale) / scale, dtype=np.float64
-    )
-    step, _ = scipy.sparse.linalg.cg(
-        operator, -gradient / scale, rtol=1e-10, maxiter=iterations
-    )
-    return np.asarray(step / scale)
-
-
-def column_scale(objective: Objective) -> Floats:
-    """√(L·Σp x² + μ) for each parameter: what makes their units alike."""
-    space = objective.space
-    squares = space.diagonal(objective.ranking.mass)
-    scale = np.sqrt(objective.loss.smoothness * squares + objective.mu)
-    scale[scale == 0.0] = 1.0
-    return np.repeat(scale, space.n_scores)
+        length = np.linalg.norm(coordinates.gradient(gradient))
+        estimate = 0.5 * float(length) ** 2
+        risk, excess = risk_and_excess(objective.ranking, point.losses, weights)
+        primal = risk + point.penalty
+        near = excess + 10.0 * estimate <= progress.tol * primal
+        proof, slack = Bound(primal, excess, np.inf), estimate
+        if near or certainly or objective.mu == 0.0:
+            step = newton_step(
+                objective,
+                point,
+                weights,
+                gradient,
+                coordinates,
+                self.cg_steps,
+                slack=0.03 * progress.tol * primal,
+            )
+            proof = bound(objective, point, weights, step)
+            estimate = 0.5 * abs(float(gradient @ step))
+            slack = proof.slack if np.isfinite(proof.slack) else estimate
+        progress.record(point, weights, proof, estimate, nu)
+        return slack, excess

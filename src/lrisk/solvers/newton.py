@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from .._typing import Floats, Indices
-from ..certificate import bound
+from ..certificate import Bound, bound
 from ..objective import Objective, Point
 from ..permutahedron import Projection
 from ..spectra import Mean
@@ -107,6 +107,12 @@ class Newton(Solver):
                 lagrangian.soften()
         return progress.solution(Status.MAX_ITER)
 
+    def _prove(
+        self, objective: Objective, point: Point, weights: Floats, step: Floats
+    ) -> Bound:
+        """Bound F − min F from a Newton step for Φ(·, λ)."""
+        return bound(objective, point, weights, step)
+
     def _mean_fit(self, objective: Objective, start: Floats) -> Floats:
         """A few Newton steps for the mean loss, near which the search begins."""
         plain = objective.with_ranking(objective.ranking.with_spectrum(Mean()))
@@ -132,7 +138,7 @@ class Newton(Solver):
             gradient = objective.gradient(point, weights)
             hessian = objective.hessian(point, weights)
             step = solve_positive(hessian, -gradient)
-            proof = bound(objective, point, weights, step)
+            proof = self._prove(objective, point, weights, step)
             decrement = 0.5 * abs(float(gradient @ step))
             progress.record(point, weights, proof, decrement, lagrangian.nu)
             error = (
@@ -201,6 +207,8 @@ def add_scatter(
 def _groups(lengths: Indices, most: int) -> list[slice]:
     """Cut consecutive blocks into groups of about `most` rows, never inside a block."""
     ends = np.cumsum(lengths)
+    if ends[-1] <= most:
+        return [slice(0, len(lengths))]
     cuts = np.searchsorted(ends, np.arange(most, int(ends[-1]) + most, most))
     edges = np.unique(np.concatenate([[0], cuts + 1]).clip(max=len(lengths)))
     return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]
@@ -215,25 +223,21 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
     """
     diagonal = np.diagonal(matrix).copy()
     empty = diagonal <= 0.0  # a parameter without effect stays where it is
-    diagonal[empty] = 1.0
+    some_empty = bool(empty.any())
+    if some_empty:
+        diagonal[empty] = 1.0
+        right = np.where(empty, 0.0, right)
     root = 1.0 / np.sqrt(diagonal)
     scaled = matrix * root[:, None]
     scaled *= root
-    scaled[empty, empty] = 1.0
-    right = np.where(empty, 0.0, right)
+    if some_empty:
+        scaled[empty, empty] = 1.0
     ridge = 0.0
     for _ in range(12):
-        try:
-            factor = scipy.linalg.cho_factor(
-                scaled + ridge * np.eye(len(root)) if ridge else scaled,
-                lower=True,
-                check_finite=False,
-            )
-        except scipy.linalg.LinAlgError:
-            ridge = 1e-14 if ridge == 0.0 else 10.0 * ridge
-            continue
-        solved = scipy.linalg.cho_solve(factor, root * right, check_finite=False)
-        if np.all(np.isfinite(solved)):
+        raised = scaled + ridge * np.eye(len(root)) if ridge else scaled
+        # LAPACK itself, since small systems are solved by the thousand.
+        _, solved, failed = scipy.linalg.lapack.dposv(raised, root * right, lower=1)
+        if failed == 0 and np.all(np.isfinite(solved)):
             return np.asarray(root * solved)
         ridge = 1e-14 if ridge == 0.0 else 10.0 * ridge
     return right * root**2

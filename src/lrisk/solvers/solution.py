@@ -47,7 +47,9 @@ class Solution:
     n_iter : int
     status : Status
     history : list of dict
-        One record for each iteration.
+        One record for each iteration; its ``"note"`` says why the solver was changed.
+    solver : str
+        Name of the solver that found it, if not the one that was asked.
     """
 
     theta: Floats
@@ -58,6 +60,7 @@ class Solution:
     n_iter: int
     status: Status
     history: list[Record] = field(default_factory=list)
+    solver: str = ""
 
 
 class Solver(Parameters):

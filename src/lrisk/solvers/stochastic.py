@@ -17,7 +17,7 @@ from ..objective import Objective, Point
 from ..permutahedron import proximal_weights
 from ..ranking import ascending
 from ._loops.rows import evaluate, weighted_gradient
-from .lbfgs import column_scale, newton_step
+from .coordinates import Coordinates, newton_step
 from .newton import solve_positive
 from .solution import Monitor, Record, Solution, Solver, Status
 
@@ -361,7 +361,7 @@ def _newton_step(objective: Objective, point: Point, weights: Floats) -> Floats:
     gradient = objective.gradient(point, weights)
     if objective.space.size <= DENSE_CERTIFICATE:
         return solve_positive(objective.hessian(point, weights), -gradient)
-    scale = column_scale(objective)
+    scale = Coordinates(objective)
     return newton_step(objective, point, weights, gradient, scale, 100)
 
 

@@ -52,16 +52,19 @@ class Space:
         n_features: int
         n_columns: int
         most_rotated: int
+        block_entries: int
 
         def split(self, theta: Floats) -> tuple[Floats, Floats]: ...  # noqa: D102
         def uncentred(self, theta: Floats) -> tuple[Floats, Floats]: ...  # noqa: D102
         def join(self, coef: Floats, intercept: Floats) -> Floats: ...  # noqa: D102
         def gram(self, c: Floats) -> Floats: ...  # noqa: D102
+        def column_gram(self, c: Floats) -> Floats: ...  # noqa: D102
         def gradient_rows(self, rows: Indices, r: Floats) -> Floats: ...  # noqa: D102
         def rotated(self) -> tuple[Any, Floats] | None: ...  # noqa: D102
         def diagonal(self, c: Floats) -> Floats: ...  # noqa: D102
         def blocks(self) -> Any: ...  # noqa: D102
         def rows(self) -> Any: ...  # noqa: D102
+        def take(self, rows: Indices) -> Any: ...  # noqa: D102
         def at(self, X: Any) -> Any: ...  # noqa: D102
 
         # -- kernel spaces

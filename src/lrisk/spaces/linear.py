@@ -35,7 +35,9 @@ class LinearSpace(Space):
     """
 
     #: Entries of X converted to dense float64 at a time, in at most so many rows.
-    block_entries, block_rows = 4_000_000, 4096
+    block_entries, block_rows = 4_000_000, 2048
+    #: Rows from which the means are taken from some of them.
+    many_rows = 200_000
     #: Entries of X up to which `rotated` makes a dense copy.
     most_rotated = 50_000_000
 
@@ -61,11 +63,21 @@ class LinearSpace(Space):
     def centred(
         cls, X: Matrix, mass: Floats, *, intercept: bool, n_scores: int = 1
     ) -> "LinearSpace":
-        """The space with the column means under `mass` as offset, if intercepted."""
+        """The space with the column means under `mass` as offset, if intercepted.
+
+        Of very many rows some are enough, since any offset near the means will do.
+        """
         plain = cls(X, intercept=intercept, n_scores=n_scores)
         if not intercept:
             return plain
-        means = plain._transposed_times(mass[:, None])[:, 0]
+        if plain._sparse or plain.n_rows < cls.many_rows:
+            means = plain._transposed_times(mass[:, None])[:, 0]
+        else:
+            strips = np.arange(0, plain.n_rows - 16, 500)
+            rows = (strips[:, None] + np.arange(16)).ravel()
+            some = cls(X[rows], intercept=False)
+            share = mass[rows, None] / mass[rows].sum()
+            means = some._transposed_times(share)[:, 0]
         plain._settle_constants(means)
         return cls(X, intercept=intercept, n_scores=n_scores, offset=means)
 
@@ -116,13 +128,16 @@ class LinearSpace(Space):
     def pullback(self, theta: Floats, r: Floats) -> Floats:
         """Σ_i r_i ∇f_θ(x_i), flat like θ; r has the shape of the scores."""
         r = r.reshape(self.n_rows, self.n_scores)
-        gradient = self._transposed_times(r)
-        total = r.sum(axis=0)
-        if self.offset is not None:
-            gradient -= np.outer(self.offset, total)
-        if self.intercept:
-            gradient = np.vstack([gradient, total])
-        return np.asarray(gradient).ravel()
+        gradient = np.empty((self.n_columns, self.n_scores))
+        inner = gradient[: self.n_features]
+        inner[:] = self._transposed_times(r)
+        if self.intercept or self.offset is not None:
+            total = r.sum(axis=0)
+            if self.offset is not None:
+                inner -= self.offset[:, None] * total
+            if self.intercept:
+                gradient[-1] = total
+        return gradient.ravel()
 
     def gram(self, c: Floats) -> Floats:
         """Σ_i ∇f(x_i) C_i ∇f(x_i)ᵀ, shape (size, size).
@@ -141,6 +156,10 @@ class LinearSpace(Space):
             for b in range(a):
                 result[:, b, :, a] = result[:, a, :, b].T
         return result.reshape(self.size, self.size)
+
+    def column_gram(self, c: Floats) -> Floats:
+        """Σ_i c_i x_i x_iᵀ with x = [x − offset, 1], whatever the number of scores."""
+        return self._scalar_gram(c)
 
     def gradient_rows(self, rows: Indices, r: Floats) -> Floats:
         """r_i ∇f(x_i) for the given rows, shape (m, size)."""
@@ -163,6 +182,11 @@ class LinearSpace(Space):
         return LinearSpace(
             X, intercept=self.intercept, n_scores=self.n_scores, offset=self.offset
         )
+
+    def take(self, rows: Indices) -> "LinearSpace":
+        """The same functions over some of the rows, as dense float64 of their own."""
+        block = self._block(rows)[:, : self.n_features]
+        return LinearSpace(block, intercept=self.intercept, n_scores=self.n_scores)
 
     def rows(self) -> Rows:
         """Row access for compiled loops: of X − m where dense, of X itself in CSR."""
@@ -249,6 +273,12 @@ class LinearSpace(Space):
 
     def _block(self, rows: Any) -> Floats:
         """Rows of [X − m, 1] as a dense float64 array of their own."""
+        if not isinstance(rows, slice) and len(rows) > self.block_rows:
+            block = np.empty((len(rows), self.n_columns))
+            for start in range(0, len(rows), self.block_rows):
+                part = slice(start, start + self.block_rows)
+                block[part] = self._block(rows[part])
+            return block
         part = self.X[rows]
         part = part.toarray() if self._sparse else part
         block = np.empty((part.shape[0], self.n_columns))

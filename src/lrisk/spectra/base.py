@@ -26,6 +26,8 @@ class Spectrum(Parameters):
     """Base of all spectra; a subclass gives S and its stable increments."""
 
     name: ClassVar[str]
+    #: Whether S has a density of bounded slope, so that F is nearly smooth.
+    smooth: ClassVar[bool] = False
 
     @property
     def monotone(self) -> Monotone:
@@ -47,8 +49,11 @@ class Spectrum(Parameters):
     def weights(self, n: int) -> Floats:
         """σ_1 … σ_n for n equal masses, in ascending order of loss; shape (n,)."""
         check_count(self, "n", n)
-        ranks = np.arange(1, n + 1, dtype=np.float64)
-        sigma = self.increments(ranks / n, np.full(n, 1.0 / n))
+        sigma = np.arange(1, n + 1, dtype=np.float64)
+        sigma /= n
+        for start in range(0, n, 1 << 14):  # in parts, so that they stay in the cache
+            part = sigma[start : start + (1 << 14)]
+            part[:] = self.increments(part, np.full(len(part), 1.0 / n))
         # Rounding may swap two neighbours in the last digit; the order is a promise.
         if self.monotone == "up":
             np.maximum.accumulate(sigma, out=sigma)

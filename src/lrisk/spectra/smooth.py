@@ -12,6 +12,7 @@ class Mean(Spectrum):
     """The plain average: S(u) = u."""
 
     name = "mean"
+    smooth = True
 
     @property
     def monotone(self) -> Monotone:
@@ -54,6 +55,7 @@ class Extremile(Spectrum):
     """
 
     name = "extremile"
+    smooth = True
 
     def __init__(self, r: float = 2.0) -> None:
         self.r = r
@@ -139,6 +141,7 @@ class ESRM(Spectrum):
     """
 
     name = "esrm"
+    smooth = True
 
     def __init__(self, rho: float = 1.0) -> None:
         self.rho = rho

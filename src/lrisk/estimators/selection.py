@@ -1,0 +1,256 @@
+"""Risk estimators that choose their penalty by the held-out risk."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+)
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import AnyArray, Floats
+from .._validation import unchanged_on_error, validate_data
+from ..ranking import check_row_weights, risk
+from ..solvers import Solver
+from ..spectra import Spectrum
+from .linear import RiskClassifier, RiskRegressor
+from .path import check_alphas
+
+
+class PenaltySearch(BaseEstimator):
+    """Base of `RiskRegressorCV` and `RiskClassifierCV`."""
+
+    _kind: ClassVar[Any]
+    spectrum: str | Spectrum
+    alphas: Sequence[float] | Floats
+    cv: Any
+    #: Fitted attributes of the final fit that become those of the search.
+    _shared = (
+        "coef_",
+        "intercept_",
+        "objective_",
+        "dual_gap_",
+        "risk_weights_",
+        "n_iter_",
+        "solver_",
+        "classes_",
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the penalty, then fit all rows with it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights of the rows, in the fits and in the held-out risk.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            params = self.get_params(deep=False)
+            grid = check_alphas(self, params.pop("alphas"))
+            params.pop("cv")
+            model = clone(self._kind(**params))
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                y_numeric=not is_classifier(self),
+            )
+            weight = check_row_weights(sample_weight, X.shape[0])
+            risks = self._held_out(model, grid, X, y, weight)
+            self.cv_risks_ = risks
+            best = int(np.argmin(risks.mean(axis=1)))
+            self.alpha_ = float(grid[best])
+            self.best_risk_ = float(risks.mean(axis=1)[best])
+            model.set_params(alpha=self.alpha_, warm_start=False)
+            self.best_estimator_ = model.fit(X, y, sample_weight=weight)
+            for name in self._shared:
+                if hasattr(model, name):
+                    setattr(self, name, getattr(model, name))
+        return self
+
+    def _held_out(
+        self, model: Any, grid: Floats, X: Any, y: Any, weight: Floats | None
+    ) -> Floats:
+        """Risk of the held-out rows for every penalty and fold."""
+        splits = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y)
+        columns = []
+        for train, test in splits:
+            fold = clone(model).set_params(warm_start=True)
+            inner = None if weight is None else weight[train]
+            outer = None if weight is None else weight[test]
+            column = np.empty(len(grid))
+            for j in np.argsort(-grid, kind="stable"):
+                fold.set_params(alpha=float(grid[j]))
+                fold.fit(X[train], y[train], sample_weight=inner)
+                losses = held_out_losses(fold, X[test], y[test])
+                column[j] = risk(losses, self.spectrum, outer)
+            columns.append(column)
+        return np.column_stack(columns)
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+
+    def predict(self, X: Any) -> AnyArray:
+        """Predict by the final fit; shape (n_samples,)."""
+        X = self._checked(X)
+        return np.asarray(self.best_estimator_.predict(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def held_out_losses(model: Any, X: Any, y: Any) -> Floats:
+    """Losses of a fitted model on other rows, by its own loss."""
+    loss, _ = model._loss()
+    if is_classifier(model):
+        scores = model.decision_function(X)
+        return np.asarray(loss.value(model._encode_again(y), scores))
+    return np.asarray(loss.value(np.asarray(y, dtype=float), model.predict(X)))
+
+
+class RiskRegressorCV(RegressorMixin, PenaltySearch):
+    """`RiskRegressor` that chooses alpha by the held-out risk of the same spectrum.
+
+    Parameters
+    ----------
+    spectrum, loss, fit_intercept, solver, tol, max_iter
+        As for `RiskRegressor`.
+    alphas : sequence of floats ≥ 0, default=(0.01, 0.1, 1.0, 10.0, 100.0)
+        Penalties to choose from; the first of equally good ones wins.
+    cv : int, cross-validator, iterable or None, default=None
+        As in scikit-learn; None means five folds.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty.
+    best_risk_ : float
+        Its mean held-out risk.
+    cv_risks_ : array of shape (n_alphas, n_folds)
+    best_estimator_ : RiskRegressor
+        The fit of all rows; `coef_`, `intercept_`, `objective_`, `dual_gap_`,
+        `risk_weights_`, `n_iter_` and `solver_` are its own.
+
+    Examples
+    --------
+    >>> import lrisk
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = lrisk.RiskRegressorCV("superquantile:0.8", alphas=[0.01, 10.0])
+    >>> model.fit(X, y).alpha_
+    0.01
+    """
+
+    _kind = RiskRegressor
+
+    def __init__(
+        self,
+        spectrum: str | Spectrum = "superquantile",
+        *,
+        alphas: Sequence[float] | Floats = (0.01, 0.1, 1.0, 10.0, 100.0),
+        loss: str = "squared",
+        fit_intercept: bool = True,
+        solver: str | Solver = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        cv: Any = None,
+    ) -> None:
+        self.spectrum = spectrum
+        self.alphas = alphas
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+
+
+class RiskClassifierCV(ClassifierMixin, PenaltySearch):
+    """`RiskClassifier` that chooses alpha by the held-out risk of the same spectrum.
+
+    Parameters
+    ----------
+    spectrum, loss, fit_intercept, solver, tol, max_iter
+        As for `RiskClassifier`.
+    alphas : sequence of floats ≥ 0, default=(0.01, 0.1, 1.0, 10.0, 100.0)
+        Penalties to choose from; the first of equally good ones wins.
+    cv : int, cross-validator, iterable or None, default=None
+        As in scikit-learn; None means five folds that keep the shares of the classes.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    alpha_, best_risk_, cv_risks_, best_estimator_
+        As for `RiskRegressorCV`.
+
+    Examples
+    --------
+    >>> import lrisk
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lrisk.RiskClassifierCV("extremile:1.5", alphas=[0.1, 100.0]).fit(X, y)
+    >>> model.alpha_
+    0.1
+    """
+
+    _kind = RiskClassifier
+    classes_: AnyArray
+
+    def __init__(
+        self,
+        spectrum: str | Spectrum = "superquantile",
+        *,
+        alphas: Sequence[float] | Floats = (0.01, 0.1, 1.0, 10.0, 100.0),
+        loss: str = "logistic",
+        fit_intercept: bool = True,
+        solver: str | Solver = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        cv: Any = None,
+    ) -> None:
+        self.spectrum = spectrum
+        self.alphas = alphas
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of the final fit."""
+        X = self._checked(X)
+        return np.asarray(self.best_estimator_.decision_function(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the final fit, in the order of `classes_`."""
+        X = self._checked(X)
+        return np.asarray(self.best_estimator_.predict_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the probabilities."""
+        X = self._checked(X)
+        return np.asarray(self.best_estimator_.predict_log_proba(X))

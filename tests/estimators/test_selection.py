@@ -1,0 +1,99 @@
+"""Paths over penalties and spectra, and penalties chosen by held-out risk."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import KFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import lrisk
+
+ALPHAS = [0.01, 1.0, 30.0]
+
+
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return 20 * X, y / 77
+
+
+@pytest.mark.filterwarnings("ignore::lrisk.CollapsedFitWarning")
+@parametrize_with_checks(
+    [
+        lrisk.RiskRegressorCV(alphas=[0.1, 10.0], cv=3),
+        lrisk.RiskClassifierCV("extremile:1.5", alphas=[0.1, 10.0], cv=3),
+    ]
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("values", [None, [0.5, 0.8]])
+def test_path_is_that_of_single_fits(values):
+    X, y = diabetes()
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    model = lrisk.RiskRegressor("superquantile:0.7", tol=1e-9)
+    path = lrisk.risk_path(
+        model, X, y, alphas=ALPHAS, values=values, sample_weight=weight
+    )
+    for i, value in enumerate(values or [0.7]):
+        for j, alpha in enumerate(ALPHAS):
+            single = lrisk.RiskRegressor(
+                f"superquantile:{value}", alpha=alpha, tol=1e-9
+            )
+            single.fit(X, y, sample_weight=weight)
+            assert path.objectives[i, j] == pytest.approx(single.objective_, rel=2e-9)
+            np.testing.assert_allclose(path.coefs[i, j], single.coef_, atol=1e-3)
+            assert path.intercepts[i, j] == pytest.approx(single.intercept_, abs=1e-3)
+    assert np.all(path.dual_gaps <= 1e-9) and np.all(path.n_iters >= 1)
+    assert not hasattr(model, "coef_") and model.spectrum == "superquantile:0.7"
+
+
+def test_path_of_a_classifier():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(0)) / X.std(0)
+    model = lrisk.RiskClassifier("extremile", tol=1e-7)
+    path = lrisk.risk_path(model, X, y, alphas=[1.0], values=[1.0, 1.5, 2.0])
+    assert path.coefs.shape == (3, 1, 1, 30)
+    assert np.all(np.diff(path.objectives[:, 0]) > 0)  # a stronger spectrum costs more
+
+
+def test_the_mean_chooses_as_ridge_does():
+    X, y = diabetes()
+    folds = KFold(5, shuffle=True, random_state=0)
+    alphas = [0.01, 1.0, 30.0, 300.0, 3000.0]
+    model = lrisk.RiskRegressorCV("mean", alphas=alphas, cv=folds).fit(X, y)
+    other = RidgeCV(alphas, cv=folds, scoring="neg_mean_squared_error").fit(X, y)
+    assert model.alpha_ == other.alpha_
+    assert model.best_risk_ == pytest.approx(-0.5 * other.best_score_, rel=1e-4)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-3, atol=1e-4)
+
+
+def test_held_out_risk_is_that_of_the_spectrum():
+    X, y = diabetes()
+    rows = np.arange(len(y))
+    folds = [(rows[rows % 2 == k], rows[rows % 2 != k]) for k in (0, 1)]
+    model = lrisk.RiskRegressorCV("superquantile:0.8", alphas=ALPHAS, cv=folds)
+    model.fit(X, y)
+    for j, alpha in enumerate(ALPHAS):
+        for k, (train, test) in enumerate(folds):
+            one = lrisk.RiskRegressor("superquantile:0.8", alpha=alpha)
+            one.fit(X[train], y[train])
+            losses = 0.5 * (y[test] - one.predict(X[test])) ** 2
+            expected = lrisk.risk(losses, "superquantile:0.8")
+            assert model.cv_risks_[j, k] == pytest.approx(expected, rel=1e-2)
+    assert model.alpha_ == ALPHAS[int(np.argmin(model.cv_risks_.mean(axis=1)))]
+    assert model.dual_gap_ <= 1e-6
+    np.testing.assert_array_equal(model.predict(X), model.best_estimator_.predict(X))
+
+
+def test_bad_grids_are_refused():
+    X, y = diabetes()
+    with pytest.raises(ValueError, match="alphas must be"):
+        lrisk.RiskRegressorCV(alphas=[]).fit(X, y)
+    with pytest.raises(ValueError, match="alphas must be"):
+        lrisk.risk_path(lrisk.RiskRegressor(), X, y, alphas=[-1.0])
+    with pytest.raises(ValueError, match="one parameter"):
+        lrisk.risk_path(lrisk.RiskRegressor("mean"), X, y, alphas=[1.0], values=[0.5])
+    with pytest.raises(TypeError, match="estimator must be"):
+        lrisk.risk_path(RidgeCV(), X, y, alphas=[1.0])
