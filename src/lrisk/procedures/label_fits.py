@@ -22,7 +22,7 @@ from ..losses.multinomial import softmax
 from ..objective import Objective, Point
 from ..ranking import Ranking
 from ..solvers.concentration import NewtonRefit
-from ..solvers.lbfgs import column_scale, newton_step
+from ..solvers.coordinates import Coordinates, newton_step
 from ..solvers.newton import solve_positive
 from ..spaces import LinearSpace
 from ..spectra import Mean
@@ -110,13 +110,15 @@ class LogisticRefit(NewtonRefit):
         self.objective = objective
         self.steps = steps
         self._dense = objective.space.size <= DENSE
-        self._scale = None if self._dense else column_scale(objective)
+        self._coordinates = None if self._dense else Coordinates(objective)
 
     def _step(self, point: Point, weights: Floats, gradient: Floats) -> Floats:
         objective = self.objective
-        if self._scale is None:
+        if self._coordinates is None:
             return solve_positive(objective.hessian(point, weights), -gradient)
-        return newton_step(objective, point, weights, gradient, self._scale, CG_STEPS)
+        return newton_step(
+            objective, point, weights, gradient, self._coordinates, CG_STEPS
+        )
 
 
 class LabelModel:
