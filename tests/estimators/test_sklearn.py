@@ -23,6 +23,9 @@ import lrisk
         lrisk.KernelRiskClassifier("subquantile:0.8"),
         lrisk.RobustClassifier(),
         lrisk.RobustClassifier("rbf"),
+        lrisk.RobustRegressor(),
+        lrisk.RobustRegressor("rbf"),
+        lrisk.RobustRegressor(contamination=0.2),
     ]
 )
 def test_estimator_checks(estimator, check):

@@ -1,0 +1,238 @@
+"""RobustRegressor: what it finds, what it promises, and what it survives."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lrisk import RobustRegressor
+from lrisk.datasets import corrupt_labels, corrupt_rows, corrupt_units
+from lrisk.procedures.contamination.final_fit import LINEAR_ALPHAS
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return X, (y - y.mean()) / y.std()
+
+
+def small(seed=0, n=120, d=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, X @ np.arange(1.0, d + 1.0) + 0.5 * rng.normal(size=n)
+
+
+# -- what it finds ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_clean_data_gets_the_ordinary_fit(diabetes, kernel):
+    X, y = diabetes
+    model = RobustRegressor(kernel, random_state=0).fit(X, y)
+    assert model.selected_.name == "ordinary"
+    assert model.contamination_ == 0.0
+    assert model.inlier_mask_.all()
+    assert model.expected_false_flags_ == 0.0
+    Z = StandardScaler().fit_transform(X)
+    if kernel == "linear":
+        expected = RidgeCV(LINEAR_ALPHAS).fit(Z, y).predict(Z)
+    else:
+        gamma, alpha = model.gamma_, model.alpha_
+        ridge = KernelRidge(kernel="rbf", gamma=gamma, alpha=alpha)
+        expected = ridge.fit(Z, y - y.mean()).predict(Z) + y.mean()
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize(
+    ("corrupt", "share"), [(corrupt_labels, 0.2), (corrupt_rows, 0.4)]
+)
+def test_nearly_as_good_as_without_the_wrong_rows(diabetes, kernel, corrupt, share):
+    X, y = diabetes
+    X, y, X_new, y_new = X[:300], y[:300], X[300:], y[300:]
+    dirty = corrupt(X, y, fraction=share, random_state=0)
+    model = RobustRegressor(kernel, random_state=0).fit(dirty.X, dirty.y)
+    oracle = RobustRegressor(kernel, contamination=0.0)
+    oracle.fit(X[~dirty.mask], y[~dirty.mask])
+
+    def error(fitted):
+        return np.sqrt(np.mean((fitted.predict(X_new) - y_new) ** 2))
+
+    assert error(model) <= 1.1 * error(oracle)
+    assert abs(model.contamination_ - share) <= 0.07
+    low, high = model.contamination_interval_
+    assert low <= share <= high
+    flags = ~model.inlier_mask_
+    assert np.mean(dirty.mask[flags]) >= 0.9
+    assert np.mean(flags[dirty.mask]) >= 0.65
+    assert set(model.selected_.scores) == {"robust", "ordinary"}
+    assert model.selected_.scores["robust"] < model.selected_.scores["ordinary"]
+
+
+def test_the_wrong_column_is_named_first():
+    X, y = small(n=300)
+    dirty = corrupt_units(
+        X + 5.0, y, fraction=0.05, factor=1000.0, column=2, random_state=0
+    )
+    model = RobustRegressor(random_state=0).fit(dirty.X, dirty.y)
+    flagged = ~model.inlier_mask_ & dirty.mask
+    assert flagged.sum() >= 5
+    why = model.explain_outliers(dirty.X[flagged], dirty.y[flagged])
+    assert np.mean(why.columns[:, 0] == 2) >= 0.8
+    assert why.residual.shape == why.leverage.shape == (flagged.sum(),)
+    assert np.all(np.diff(np.take_along_axis(why.contributions, why.columns, 1)) <= 0)
+    assert why.leverage.min() > np.median(model.explain_outliers(X + 5, y).leverage)
+
+
+def test_residuals_of_wrong_targets_are_many_sigmas():
+    X, y = small(n=200)
+    y[:10] += 30.0
+    model = RobustRegressor(random_state=0).fit(X, y)
+    why = model.explain_outliers(X, y)
+    assert np.all(why.residual[:10] > 6.0)
+    assert np.median(np.abs(why.residual[10:])) < 1.5
+    assert not model.inlier_mask_[:10].any()
+
+
+# -- what it promises ------------------------------------------------------------------
+
+
+def test_weights_are_copies_and_order_does_not_matter():
+    X, y = small()
+    y[:20] += 25.0
+    counts = np.arange(len(y)) % 3
+    rows = np.repeat(np.arange(len(y)), counts)
+    weighted = RobustRegressor(random_state=0).fit(X, y, sample_weight=counts)
+    copied = RobustRegressor(random_state=0).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.coef_, copied.coef_, rtol=1e-9)
+    assert weighted.contamination_ == pytest.approx(copied.contamination_)
+    assert weighted.contamination_ > 0.05
+    np.testing.assert_array_equal(weighted.outlier_score_[rows], copied.outlier_score_)
+    assert not weighted.outlier_score_[counts == 0].any()
+    order = np.random.default_rng(0).permutation(len(rows))
+    shuffled = RobustRegressor(random_state=0).fit(X[rows][order], y[rows][order])
+    np.testing.assert_array_equal(shuffled.coef_, copied.coef_)
+    np.testing.assert_array_equal(shuffled.outlier_score_, copied.outlier_score_[order])
+
+
+def test_units_do_not_matter():
+    X, y = small()
+    y[:20] += 25.0
+    plain = RobustRegressor(random_state=0).fit(X, y)
+    scaled = RobustRegressor(random_state=0).fit(X * [1e6, 1e-6, 1, 3] - 4, 1e8 * y + 1)
+    np.testing.assert_array_equal(plain.inlier_mask_, scaled.inlier_mask_)
+    np.testing.assert_allclose(
+        scaled.coef_ * [1e6, 1e-6, 1, 3], 1e8 * plain.coef_, rtol=1e-4
+    )
+
+
+@pytest.mark.parametrize("share", [0.1, 0.49])
+def test_a_given_contamination_is_taken_at_its_word(share):
+    X, y = small()
+    model = RobustRegressor(contamination=share, random_state=0).fit(X, y)
+    assert np.sum(~model.inlier_mask_) == int(share * len(y))
+    assert model.contamination_ == share
+    assert model.contamination_interval_ == (share, share)
+    assert np.corrcoef(model.predict(X), y)[0, 1] > 0.9
+
+
+def test_the_same_state_gives_the_same_fit():
+    X, y = small(n=1200)
+    y[:200] += 25.0
+    a, b = (RobustRegressor(random_state=3).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+    np.testing.assert_array_equal(a.outlier_score_, b.outlier_score_)
+    assert np.mean(a.outlier_score_[:200] > 0.7) > 0.95
+
+
+def test_in_pipelines_and_searches():
+    X, y = small()
+    pipeline = make_pipeline(StandardScaler(), RobustRegressor(random_state=0))
+    assert pipeline.fit(X, y).score(X, y) > 0.9
+    grid = {"contamination": [0.0, 0.2], "kernel": ["linear"]}
+    search = GridSearchCV(RobustRegressor(random_state=0), grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.9
+    model = clone(search.best_estimator_).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+# -- what it survives ------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+ONE_HOT = np.eye(6)[RNG.integers(0, 6, size=90)]
+TABLES = {
+    "ten rows": (RNG.normal(size=(10, 3)), RNG.normal(size=10)),
+    "two rows": (RNG.normal(size=(2, 3)), np.array([1.0, 2.0])),
+    "more columns than rows": (RNG.normal(size=(50, 80)), RNG.normal(size=50)),
+    "constant feature": (
+        np.column_stack([np.ones(60), RNG.normal(size=60)]),
+        RNG.normal(size=60),
+    ),
+    "identical rows": (np.ones((60, 3)), np.ones(60)),
+    "identical features": (np.ones((60, 3)), RNG.normal(size=60)),
+    "constant target": (RNG.normal(size=(60, 3)), np.ones(60)),
+    "one other target": (RNG.normal(size=(60, 3)), np.eye(60)[0]),
+    "zero MAD": (RNG.normal(size=(60, 3)), np.repeat([0.0, 1.0, 7.0], [40, 15, 5])),
+    "whole numbers": (RNG.normal(size=(90, 3)), RNG.integers(0, 5, 90).astype(float)),
+    "one hot": (ONE_HOT, ONE_HOT @ np.arange(6.0) + 0.1 * RNG.normal(size=90)),
+    "collinear": (RNG.normal(size=(60, 1)) @ np.ones((1, 4)), RNG.normal(size=60)),
+    "tiny numbers": (1e-150 * RNG.normal(size=(60, 3)), 1e-150 * RNG.normal(size=60)),
+    "huge numbers": (1e100 * RNG.normal(size=(60, 3)), 1e100 * RNG.normal(size=60)),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("contamination", ["auto", 0.49])
+def test_difficult_tables_give_finite_fits(name, kernel, contamination):
+    X, y = TABLES[name]
+    model = RobustRegressor(kernel, contamination=contamination, random_state=0)
+    model.fit(X, y)
+    assert np.all(np.isfinite(model.predict(X)))
+    assert np.all((model.outlier_score_ >= 0) & (model.outlier_score_ <= 1))
+    low, high = model.contamination_interval_
+    assert 0.0 <= low <= high <= 0.5
+    why = model.explain_outliers(X, y)
+    assert all(np.all(np.isfinite(part)) for part in why)
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"contamination": 0.5}, "contamination must be"),
+        ({"contamination": "much"}, "contamination must be"),
+        ({"alpha": -1.0}, "alpha must be"),
+        ({"alpha": "little"}, "alpha must be"),
+        ({"kernel": "rbf", "gamma": 0.0}, "gamma must be"),
+        ({"kernel": "rfb"}, "did you mean 'rbf'"),
+        ({"kernel": "precomputed"}, "kernel must be"),
+        ({"verbose": "yes"}, "verbose must be"),
+    ],
+)
+def test_bad_parameters_are_refused(params, words):
+    X, y = small()
+    with pytest.raises((ValueError, TypeError), match=words):
+        RobustRegressor(**params).fit(X, y)
+
+
+def test_a_failed_fit_leaves_the_last_one():
+    X, y = small()
+    model = RobustRegressor(random_state=0).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="alpha must be"):
+        model.set_params(alpha=-1.0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_verbose_tells_what_was_found(capsys):
+    X, y = small()
+    RobustRegressor(verbose=1, random_state=0).fit(X, y)
+    assert "contamination 0.00" in capsys.readouterr().out
