@@ -49,8 +49,8 @@ class SelectedStage(NamedTuple):
     reference : str
         What rows were compared with: ``"robust"``; ``"ordinary"``, where the rows that
         did not fit turned out predictable; ``"group"``, where they lie apart in X;
-        ``"told"`` under a given contamination; ``"too few rows"`` or ``"constant
-        target"``, where nothing can be judged.
+        ``"told"`` under a given contamination, ``"not asked"`` if that is 0; ``"too few
+        rows"`` or ``"constant target"``, where nothing can be judged.
     evidence : float
         Twice the log likelihood ratio of two populations of residuals against one, less
         2 log n. Above 2 + 400/n there are two.
@@ -114,7 +114,8 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         True where a row was left out of a linear fit only for pulling it from far out
         in X. Such rows are not flagged: they may be right, and the model wrong.
     expected_false_flags_ : float
-        Σ (1 − score) over flagged rows.
+        Σ (1 − score) over flagged rows; under a given contamination scores are ranks
+        and it means nothing.
     scale_ : float
         Robust standard deviation of the noise round the fit.
     selected_ : SelectedStage
@@ -205,8 +206,8 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
             rows = np.flatnonzero(weight > 0)
             distinct = Distinct.of(X[rows], y[rows], weight[rows])
             first = rows[distinct.first]
-            with blas_threads_for(min(X.size, 1)):
-                judgement = self._judge(X[first], y[first])
+            with blas_threads_for(0):  # hundreds of small systems
+                judgement = self._judge(X[first], y[first], distinct.weights)
                 found = fit_judged(
                     model, X[first], y[first], distinct.weights, judgement
                 )
@@ -259,13 +260,13 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
             params=self.kernel_params,
         )
 
-    def _judge(self, X: Floats, y: Floats) -> Judgement:
+    def _judge(self, X: Floats, y: Floats, weights: Floats) -> Judgement:
         if self.contamination == 0.0:
             return nothing_judged(y, NOT_ASKED, (0.0, 0.0))
         judgement = judge_table(X, y, generator(self.random_state))
         if self.contamination == "auto":
             return judgement
-        return told_share(judgement, float(self.contamination))
+        return told_share(judgement, float(self.contamination), weights)
 
     def _store(self, found: RobustFit, judgement: Judgement, weights: Floats) -> None:
         for name in ("coef_", "dual_coef_", "X_fit_", "gamma_"):
@@ -346,10 +347,10 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
         y = np.asarray(y, dtype=np.float64)
-        if self._judge_ is not None:
-            judge = self._judge_
-            return self._explainer.explain(judge.expected, judge.scale_of, X, y)
+        expect = self._expect if self._judge_ is None else self._judge_.expected
+        return self._explainer.explain(expect, X, y)
+
+    def _expect(self, X: Floats) -> tuple[Floats, Floats]:
+        """The fit itself, where there is no reference to compare rows with."""
         scale = self.scale_ if self.scale_ > 0.0 else 1.0
-        return self._explainer.explain(
-            self.predict, lambda rows: np.full(len(rows), scale), X, y
-        )
+        return self.predict(X), np.full(len(X), scale)

@@ -83,11 +83,12 @@ def test_a_told_share_flags_just_so_many():
     _, X, y = linear(0)
     found = judge_table(X, y, np.random.default_rng(0))
     for share in (0.0, 0.1, 0.49):
-        told = told_share(found, share)
+        told = told_share(found, share, np.ones(len(y)))
         assert told.flagged.sum() == int(share * len(y))
         worst = np.sort(np.abs(found.u))[::-1][: int(share * len(y))]
         assert set(np.abs(found.u[told.flagged])) == set(worst)
-    tied = told_share(nothing_judged(np.ones(20), "constant target", (0, 0.5)), 0.3)
+    nothing = nothing_judged(np.ones(20), "constant target", (0, 0.5))
+    tied = told_share(nothing, 0.3, np.ones(20))
     assert tied.flagged.sum() == 6
 
 

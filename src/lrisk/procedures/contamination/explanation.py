@@ -72,14 +72,16 @@ class Explainer(NamedTuple):
 
     def explain(
         self,
-        predict: Callable[[Floats], Floats],
-        scale_of: Callable[[Floats], Floats],
+        expect: Callable[[Floats], tuple[Floats, Floats]],
         X: Floats,
         y: Floats,
     ) -> OutlierExplanation:
-        """Blame columns for the misfit of rows, given what was expected of them."""
-        scale = scale_of(X)
-        residual = (y - predict(X)) / scale
+        """Blame columns for the misfit of rows.
+
+        `expect` gives the expected targets of rows and the scales of their noise.
+        """
+        value, scale = expect(X)
+        residual = (y - value) / scale
         Z = self.columns.compressed(X)
         diagonal = np.diag(self.precision)
         pull = (Z - self.center) @ self.precision
@@ -89,7 +91,7 @@ class Explainer(NamedTuple):
         for j in range(X.shape[1]):
             usual = X.copy()
             usual[:, j] = expected[:, j]
-            left = np.abs(y - predict(usual)) / scale
+            left = np.abs(y - expect(usual)[0]) / scale
             gone = np.clip(1.0 - left / np.maximum(np.abs(residual), 1e-12), 0.0, 1.0)
             contributions[:, j] = surprise[:, j] ** 2 * (SURPRISE_ALONE + gone)
         order = np.argsort(-contributions, axis=1, kind="stable")

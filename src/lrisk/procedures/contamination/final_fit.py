@@ -13,9 +13,9 @@ from .kernel_ridge import BLOCK_ENTRIES, Pairs, inverse_and_solution
 LINEAR_ALPHAS = np.geomspace(1e-3, 1e4, 22)
 #: Penalties tried for a kernel model, and factors on the default γ.
 KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
-GAMMA_FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0)
+GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
 #: Rows on which γ and the penalty of a kernel model are compared.
-SEARCH_ROWS = 600
+SEARCH_ROWS = 1000
 
 
 class Scaling(NamedTuple):
@@ -158,7 +158,7 @@ def _search(
         unit = Pairs.of(Z, Z).unit
         kernels = [kernel.with_gamma(factor * unit) for factor in GAMMA_FACTORS]
     root = np.sqrt(weights)
-    grid = KERNEL_ALPHAS if alpha is None else [alpha]
+    grid = KERNEL_ALPHAS * float(np.mean(weights)) if alpha is None else [alpha]
     best: tuple[float, Kernel, float] | None = None
     for candidate in kernels:
         K = candidate(Z, Z)

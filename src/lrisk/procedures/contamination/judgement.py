@@ -33,6 +33,8 @@ FEWEST_ROWS, PILOT_ROWS = 40, 1000
 #: lognormal, t₃, heteroscedastic, non-linear, whole numbers; 50 to 200 rows) one
 #: population stayed below it but for a step function at 50 rows.
 EVIDENCE, EVIDENCE_OF_FEW = 2.0, 400.0
+#: Share from which on two populations are halves: of one width, of any.
+EQUAL_NARROW, EQUAL_WIDE = 0.45, 0.48
 #: Share of one value from which on half-samples would see nothing else.
 POINT_MASS = 0.25
 #: Share of the robust error below which the ordinary fit calls flagged rows structure.
@@ -104,6 +106,15 @@ def has_point_mass(y: Floats) -> bool:
     return bool(counts.max() >= POINT_MASS * len(y)) and tie_width(y) == 0.0
 
 
+def _equal_halves(found: Populations) -> bool:
+    """Whether the populations are as large, or nearly so and as wide.
+
+    Then nobody can say which of them is the outlier.
+    """
+    narrow = found.width < 3.0 * float(np.mean(found.core[1:3]))
+    return found.share > (EQUAL_NARROW if narrow else EQUAL_WIDE)
+
+
 def verdict(
     residuals: Floats,
     fitted: Floats,
@@ -134,6 +145,8 @@ def verdict(
             result = Verdict(0.0, evidence, none, u, scale, shift, level, found)
             if attempt > 0 or evidence <= -5.0:
                 return result
+        elif _equal_halves(found):
+            return Verdict(0.0, evidence, none, u, scale, shift, level, found)
         else:
             result = Verdict(
                 found.share, evidence, chance, u, scale, shift, level, found
@@ -223,22 +236,25 @@ def predictable_ratio(ordinary: Floats, robust: Floats, flagged: Bools) -> float
     return float(np.sqrt(mine / max(float(theirs), 1e-300)))
 
 
-def detached(rows: Floats, flagged: Bools, neighbours: int = 5) -> Bools:
-    """Flagged rows twice as far from unflagged ones as these are from each other."""
-    others = rows[~flagged]
+def apart_from(rows: Floats, others: Floats, neighbours: int = 5) -> Bools:
+    """Rows twice as far from the others as nearly all of these are from each other."""
     k = min(neighbours, len(others) - 1)
     own = np.partition(squared_distances(others, others), k, axis=1)[:, k]
     theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
-    return np.asarray(flagged & (theirs > 4.0 * np.quantile(own, 0.95)))
+    return np.asarray(theirs > 4.0 * np.quantile(own, 0.95))
 
 
-def judge_pilot(X: Floats, y: Floats, seed: int) -> Pilot:
-    """Judge at most a thousand rows by all stages."""
+def judge_pilot(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Pilot:
+    """Judge at most a thousand rows by all stages.
+
+    With `groups` predictable rows apart in X are named and left to the caller; without,
+    all that is predictable is structure.
+    """
     columns = Columns.of(X)
     width = tie_width(y)
     if has_point_mass(y):
         look = _look_beside_mass(ordinary_reference(X, y, columns), y)
-        return _doubted(X, y, look, "ordinary", width, seed)
+        return _doubted(y, look, "ordinary", width, seed)
     look = _look(robust_reference(X, y, columns), y, width)
     if look.verdict.share >= LARGE_SHARE:
         # What was found may have widened the columns' scales and the noise level.
@@ -246,30 +262,29 @@ def judge_pilot(X: Floats, y: Floats, seed: int) -> Pilot:
         again = _look(robust_reference(X, y, columns), y, width)
         look = again if again.verdict.share > 0.0 else look
     if look.verdict.flagged.sum() < 3:
-        return _doubted(X, y, look, "robust", width, seed)
+        return _doubted(y, look, "robust", width, seed)
     ordinary = ordinary_reference(X, y, columns)
     ratio = predictable_ratio(
         ordinary.residuals, look.reference.residuals, look.verdict.flagged
     )
     source = "robust"
     if ratio < PREDICTABLE_BELOW:
-        apart = detached(look.reference.rows, look.verdict.flagged)
-        if apart.sum() >= 0.5 * look.verdict.flagged.sum():
+        flagged, rows = look.verdict.flagged, look.reference.rows
+        apart = flagged & apart_from(rows, rows[~flagged])
+        if groups and apart.sum() >= 0.5 * look.verdict.flagged.sum():
             return Pilot(look, "group", 0.0, look.verdict.chance, apart)
         look, source = _look(ordinary, y, width), "ordinary"
     elif look.verdict.share >= LARGE_SHARE:
-        look = _polished(X, y, look, width)
-    return _doubted(X, y, look, source, width, seed)
+        look = _polished(y, look, width)
+    return _doubted(y, look, source, width, seed)
 
 
-def _doubted(
-    X: Floats, y: Floats, look: Look, source: str, width: float, seed: int
-) -> Pilot:
+def _doubted(y: Floats, look: Look, source: str, width: float, seed: int) -> Pilot:
     """The look, and what the forest says to its flags."""
     nobody = np.zeros(len(y), dtype=bool)
     if not look.verdict.flagged.any():
         return Pilot(look, source, 0.0, look.verdict.chance, nobody)
-    gate = Gate.of(X, y, look, width, seed)
+    gate = Gate.of(y, look, width, seed)
     if gate.own_scale > COMPETENT_BELOW * half_scale(
         look.reference.residuals[~look.verdict.flagged]
     ):
@@ -278,13 +293,13 @@ def _doubted(
     rows, flagged = look.reference.rows, look.verdict.flagged
     fits = gate.fits(own, y - gate.forest.residuals, rows, own=True)
     # A forest learns a far group by heart, however wrong its targets are.
-    fits &= ~detached(rows, flagged)
+    fits &= ~apart_from(rows, rows[~flagged])
     gated = float(np.mean(fits[flagged]))
     chance = np.where(fits, np.minimum(look.verdict.chance, 0.5), look.verdict.chance)
     return Pilot(look, source, gated, chance, nobody, gate)
 
 
-def _polished(X: Floats, y: Floats, look: Look, width: float) -> Look:
+def _polished(y: Floats, look: Look, width: float) -> Look:
     """Fit the reference again to what is not an outlier, and judge again, a few times.
 
     Half-samples lose rows, and a scale of all residuals keeps too many outliers. Where
@@ -295,7 +310,8 @@ def _polished(X: Floats, y: Floats, look: Look, width: float) -> Look:
         reference = weighted_reference(look.reference, y, weights)
         again = _look(reference, y, width, look.verdict.chance < 0.5)
         if again.verdict.share <= 0.0:
-            break
+            found = again.verdict.populations
+            return again if found is not None and _equal_halves(found) else look
         look = again
     return look
 
@@ -314,9 +330,9 @@ class Gate(NamedTuple):
     own_scale: float
 
     @classmethod
-    def of(cls, X: Floats, y: Floats, look: Look, width: float, seed: int) -> "Gate":
+    def of(cls, y: Floats, look: Look, width: float, seed: int) -> "Gate":
         """Grow the forest and measure its residuals."""
-        forest = MedianForest(X, y, seed)
+        forest = MedianForest(look.reference.rows, y, seed)
         flagged = look.verdict.flagged
         residuals = _dither(forest.residuals, width)
         middle = float(np.median(residuals[~flagged]))

@@ -48,6 +48,8 @@ class Reference(NamedTuple):
         """Values at new rows."""
         out = np.empty(len(X))
         used = self.coefficients != 0.0
+        if not used.any():
+            return np.full(len(X), self.level)
         rows, coefficients = self.rows[used], self.coefficients[used]
         step = max(1, BLOCK_ENTRIES // max(len(rows), 1))
         for start in range(0, len(X), step):
@@ -59,7 +61,7 @@ class Reference(NamedTuple):
 
 def capped_error(residuals: Floats, cap: float) -> float:
     """Mean of min(e², c²): a few gross residuals cannot decide a choice."""
-    return float(np.mean(np.minimum(residuals * residuals, cap * cap)))
+    return float(np.mean(np.minimum(np.abs(residuals), cap) ** 2))
 
 
 def best_of(fits: list[RidgeFit], y: Floats) -> int:

@@ -82,7 +82,8 @@ def fit_judged(
         pulling[free] = pulling_rows(
             X[free], y[free], weights[free], judgement.group[free], model.alpha
         )
-    ordinary = model.fit(X, y, weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
+        ordinary = model.fit(X, y, weights)
     kept = ~(dropped | pulling)
     if kept.all():
         return RobustFit(ordinary, kept, pulling, "ordinary", {})

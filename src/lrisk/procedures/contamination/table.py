@@ -13,6 +13,7 @@ from .judgement import (
     FLAGGED_ABOVE,
     PILOT_ROWS,
     Pilot,
+    apart_from,
     judge_pilot,
 )
 from .kernel_ridge import squared_distances
@@ -25,6 +26,8 @@ NEARLY_GAUSSIAN = 20.0
 RESAMPLES, OUTSIDE = 25, 0.05
 #: Evidence below which an interval reaches down to zero.
 WEAK_EVIDENCE = 12.0
+#: Scales within which targets are held while they are judged.
+FARTHEST = 1e9
 #: Share of flagged rows that the forest fits: from here the estimate is lowered, from
 #: there it is zero.
 SOME_FIT, MOST_FIT = 0.2, 0.5
@@ -43,7 +46,6 @@ class Judgement(NamedTuple):
     source : "robust", "ordinary" (what did not fit was predictable), "group" (or lies
         apart), "too few rows", "constant target"
     evidence : positive where two populations explain the residuals better than one
-    forest_share : share of the flagged rows that a forest fits
     """
 
     share: float
@@ -57,7 +59,6 @@ class Judgement(NamedTuple):
     group: Bools
     source: str
     evidence: float
-    forest_share: float
     judge: "Judge | None"
     threshold: float = FLAGGED_ABOVE
 
@@ -65,11 +66,6 @@ class Judgement(NamedTuple):
     def flagged(self) -> Bools:
         """Rows whose chance is above the threshold."""
         return np.asarray(self.chance > self.threshold)
-
-    @property
-    def expected_false_flags(self) -> float:
-        """Σ (1 − chance) over flagged rows."""
-        return float(np.sum(1.0 - self.chance[self.flagged]))
 
     def winsorised(self, y: Floats) -> Floats:
         """y, where it leaves the core, moved to the core's border."""
@@ -80,29 +76,39 @@ class Judgement(NamedTuple):
         return np.where((u < self.low) | (u > self.high), held, y)
 
 
+class Units(NamedTuple):
+    """Targets in robust scales from their median, held within what squares can hold."""
+
+    middle: float
+    size: float
+
+    def inward(self, y: Floats) -> Floats:
+        """Targets in these units."""
+        return np.clip((y - self.middle) / self.size, -FARTHEST, FARTHEST)
+
+    def outward(self, y: Floats) -> Floats:
+        """Targets as they were given."""
+        return np.asarray(self.middle + self.size * y)
+
+
 class Judge(NamedTuple):
     """Judges any row as the pilot's were."""
 
     pilot: Pilot
     silent: bool
+    units: "Units"
 
-    def expected(self, X: Floats) -> Floats:
-        """What the reference expects at new rows."""
-        look = self.pilot.look
-        return look.reference.predict(X) + look.verdict.shift
-
-    def scale_of(self, X: Floats) -> Floats:
-        """The noise scale at new rows."""
-        reference, verdict = self.pilot.look.reference, self.pilot.look.verdict
-        fitted = reference.predict(X)
-        return verdict.level.at(fitted, reference.columns.compressed(X))
-
-    def standardised(self, X: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-        """Residuals in noise scales, expected values, noise scales of new rows."""
+    def expected(self, X: Floats) -> tuple[Floats, Floats]:
+        """What the reference expects at new rows, and the scale of the noise there."""
         reference, verdict = self.pilot.look.reference, self.pilot.look.verdict
         fitted = reference.predict(X)
         scale = verdict.level.at(fitted, reference.columns.compressed(X))
-        expected = fitted + verdict.shift
+        units = self.units
+        return units.outward(fitted + verdict.shift), units.size * scale
+
+    def standardised(self, X: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+        """Residuals in noise scales, expected values, noise scales of new rows."""
+        expected, scale = self.expected(X)
         return compress((y - expected) / scale, COMPRESSED_BEYOND), expected, scale
 
     def chance(self, X: Floats, y: Floats, u: Floats) -> Floats:
@@ -111,23 +117,16 @@ class Judge(NamedTuple):
         if self.silent or verdict.populations is None or verdict.share == 0.0:
             return np.zeros(len(y))
         chance = verdict.populations.outlier_probability(u)
+        y = self.units.inward(y)
         gate, doubtful = self.pilot.gate, np.flatnonzero(chance > 0.5)
         if gate is not None and len(doubtful):
-            fitted = gate.forest.predict(X[doubtful])
             rows = self.pilot.look.reference.columns.compressed(X[doubtful])
+            fitted = gate.forest.predict(rows)
             fits = gate.fits(y[doubtful] - fitted, fitted, rows, own=False)
-            fits &= ~self._apart(rows)
+            look = self.pilot.look
+            fits &= ~apart_from(rows, look.reference.rows[~look.verdict.flagged])
             chance[doubtful[fits]] = np.minimum(chance[doubtful[fits]], 0.5)
         return chance
-
-    def _apart(self, rows: Floats, neighbours: int = 5) -> Bools:
-        """Rows far from the pilot's unflagged rows, as in `detached`."""
-        look = self.pilot.look
-        others = look.reference.rows[~look.verdict.flagged]
-        k = min(neighbours, len(others) - 1)
-        own = np.partition(squared_distances(others, others), k, axis=1)[:, k]
-        theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
-        return np.asarray(theirs > 4.0 * np.quantile(own, 0.95))
 
 
 def judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
@@ -135,40 +134,43 @@ def judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
     n = len(y)
     if n < FEWEST_ROWS:
         return nothing_judged(y, "too few rows", (0.0, 0.5))
-    if spread(y) <= 0.0:
+    if np.ptp(y) <= 1e-12 * float(np.max(np.abs(y))):
         return nothing_judged(y, "constant target", (0.0, 0.5))
     forest_seed, sample_seed, resample_seed = rng.integers(2**31, size=3)
     chosen = np.arange(n)
     if n > PILOT_ROWS:
         draw = np.random.default_rng(sample_seed)
         chosen = np.sort(draw.choice(n, PILOT_ROWS, replace=False))
-    pilot = judge_pilot(X[chosen], y[chosen], int(forest_seed))
+    units = Units(float(np.median(y)), spread(y))
+    target = units.inward(y)
+    pilot = judge_pilot(X[chosen], target[chosen], int(forest_seed))
     group = np.zeros(n, dtype=bool)
     if pilot.source == "group":
         group = _group_of(pilot, X, chosen)
         chosen = chosen[~pilot.group]
-        pilot = judge_pilot(X[chosen], y[chosen], int(forest_seed))
+        pilot = judge_pilot(X[chosen], target[chosen], int(forest_seed), groups=False)
         pilot = pilot._replace(source="group")
-    judge = Judge(pilot, silent=pilot.gated > MOST_FIT)
+    judge = Judge(pilot, pilot.gated > MOST_FIT, units)
     return _all_rows(judge, X, y, chosen, group, int(resample_seed))
 
 
-def told_share(judgement: Judgement, share: float) -> Judgement:
+def told_share(judgement: Judgement, share: float, weights: Floats) -> Judgement:
     """The judgement where the share of outliers is known: the worst rows are flagged.
 
-    The chance of a row is |u|/(|u| + c), c the smallest |u| of those flagged: one half
-    and more for them, less for the others. Where nothing could be judged |u| is that of
-    the targets from their median.
+    As many as hold no more than that share of the weight. The chance of a row is
+    |u|/(|u| + c), c the smallest |u| of those flagged: one half and more for them, less
+    for the others. It is a rank, no probability.
     """
-    n = len(judgement.u)
-    count = int(share * n)
     size = np.abs(judgement.u)
-    worst = np.argsort(-size, kind="stable")[:count]
-    chance = np.zeros(n)
+    order = np.argsort(-size, kind="stable")
+    held = np.cumsum(weights[order])
+    count = int(np.sum(held <= (share + 1e-9) * held[-1]))
+    worst = order[:count]
+    chance = np.zeros(len(size))
     if count:
         cut = float(size[worst[-1]])
         chance = size / np.maximum(size + cut, 1e-300)
-        inside = np.ones(n, dtype=bool)
+        inside = np.ones(len(size), dtype=bool)
         inside[worst] = False
         chance[inside] = np.minimum(chance[inside], 0.5)
         chance[worst] = np.maximum(chance[worst], np.nextafter(0.5, 1.0))
@@ -203,8 +205,10 @@ def _all_rows(
     u, expected, scale, chance = (np.zeros(n) for _ in range(4))
     others = np.ones(n, dtype=bool)
     others[chosen] = False
-    u[chosen], expected[chosen] = verdict.u, look.fitted + verdict.shift
-    scale[chosen] = verdict.scale
+    units = judge.units
+    u[chosen] = verdict.u
+    expected[chosen] = units.outward(look.fitted + verdict.shift)
+    scale[chosen] = units.size * verdict.scale
     if not judge.silent:
         chance[chosen] = judge.pilot.chance
     if others.any():
@@ -214,7 +218,7 @@ def _all_rows(
         chance[others] = judge.chance(X[others], y[others], u[others])
     chance[group] = 0.0
     share, interval = _share(judge, chance[chosen] > FLAGGED_ABOVE, seed)
-    wrong = contradicted_values(X, y, chosen, chance > 0.5)
+    wrong = contradicted_values(X, units.inward(y), chosen, chance > 0.5)
     chance[wrong] = WRONG_VALUE
     found = float(np.mean(wrong))
     share = min(share + found, 0.5)
@@ -235,7 +239,6 @@ def _all_rows(
         group,
         judge.pilot.source,
         verdict.evidence,
-        judge.pilot.gated,
         judge,
     )
 
@@ -273,7 +276,7 @@ def _share(
     if verdict.evidence < WEAK_EVIDENCE:
         low = 0.0
     share = float(np.mean([shape.share for shape in shapes])) * factor
-    return share, (max(low, 0.0), min(max(high, share) + 0.02, 0.5))
+    return share, (max(float(low), 0.0), min(max(float(high), share) + 0.02, 0.5))
 
 
 def nothing_judged(y: Floats, source: str, interval: tuple[float, float]) -> Judgement:
@@ -294,6 +297,5 @@ def nothing_judged(y: Floats, source: str, interval: tuple[float, float]) -> Jud
         group=np.zeros(n, dtype=bool),
         source=source,
         evidence=-np.inf,
-        forest_share=0.0,
         judge=None,
     )
