@@ -127,14 +127,13 @@ def test_rare_claims_are_not_outliers():
     assert RobustRegressor(random_state=0).fit(X, y).inlier_mask_.all()
 
 
-def test_the_worst_outliers_are_found_whatever_their_size():
-    X, y = small()
-    for size in (1e3, 1e150, 1e300):
-        dirty = y.copy()
-        dirty[:15] = size
-        model = RobustRegressor(random_state=0).fit(X, dirty)
-        assert not model.inlier_mask_[:15].any()
-        assert np.sum(~model.inlier_mask_[15:]) <= 2
+@pytest.mark.parametrize("size", [6.0, 20.0, 80.0, 160.0, 1e3, 1e6, 1e150, 1e300])
+def test_a_few_outliers_are_found_whatever_their_size(size):
+    X, y = small(n=300)
+    y[:12] = y[:12] + size
+    model = RobustRegressor(random_state=0).fit(X, y)
+    assert not model.inlier_mask_[:12].any()
+    assert np.sum(~model.inlier_mask_[12:]) <= 3
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

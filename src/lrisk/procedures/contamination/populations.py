@@ -109,18 +109,25 @@ def together(
 
 
 def _mixture_starts(u: Floats) -> list[Floats]:
-    """Cores of several sizes round the shortest half; the rest as outliers."""
+    """Cores of several sizes round the shortest half; the rest as outliers.
+
+    One of them ends where residuals are far out: a few far rows are lost among the
+    ordinary rows outside the other cores.
+    """
     low, high = shortest_half(u)
     middle = float(np.median(u[(u >= low) & (u <= high)]))
     distance = np.abs(u - middle)
+    ends = [float(np.quantile(distance, size)) for size in (0.55, 0.75, 0.9)]
+    ends.append(APART * max(half_scale(u - middle), 1e-6))
     starts = []
-    for size in (0.55, 0.75, 0.9):
-        inside = distance <= np.quantile(distance, size)
-        if np.sum(~inside) < 3:
+    for end in ends:
+        inside = distance <= end
+        if not 3 <= np.sum(~inside) < len(u) / 2:
             continue
         scale = max(float(np.std(u[inside])), 1e-6)
         centre = float(np.median(u[~inside]))
-        share = 1.0 - size
+        share = float(np.mean(~inside))
+        width = max(half_scale(u[~inside] - centre), float(np.std(u[~inside])))
         starts.append(
             np.array(
                 [
@@ -130,7 +137,7 @@ def _mixture_starts(u: Floats) -> list[Floats]:
                     1.5,
                     np.log(share / max(MOST_OUTLIERS - share, 1e-2)),
                     centre,
-                    np.log(max(half_scale(u[~inside] - centre), 4.0 * scale)),
+                    np.log(max(width, 4.0 * scale)),
                 ]
             )
         )

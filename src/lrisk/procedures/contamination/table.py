@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._threads import blas_threads_for
 from ..._typing import Bools, Floats, Indices
 from .feature_errors import CHANCE as WRONG_VALUE
 from .feature_errors import contradicted_values
@@ -131,6 +132,11 @@ class Judge(NamedTuple):
 
 def judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
     """Judge all rows of a table (distinct rows, in an order of their own)."""
+    with blas_threads_for(0):  # hundreds of small systems: more threads only wait
+        return _judge_table(X, y, rng)
+
+
+def _judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
     n = len(y)
     if n < FEWEST_ROWS:
         return nothing_judged(y, "too few rows", (0.0, 0.5))
