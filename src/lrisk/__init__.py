@@ -3,28 +3,37 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import analysis, datasets, displays, losses, metrics, noise, solvers, spectra
 from ._version import __version__
-from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
-from .estimators import (
-    KernelRiskClassifier,
-    KernelRiskRegressor,
-    NoiseCorrectedClassifier,
-    NoiseCorrectedKernelRegressor,
-    NoiseCorrectedRegressor,
-    RegressionCalibration,
-    RiskClassifier,
-    RiskKMeans,
-    RiskRegressor,
-    RobustClassifier,
-    RobustRegressor,
-    certify,
-)
-from .permutahedron import risk_weights
-from .ranking import risk
 
 if TYPE_CHECKING:
-    from . import baselines
+    from . import (
+        analysis,
+        baselines,
+        datasets,
+        displays,
+        losses,
+        metrics,
+        noise,
+        solvers,
+        spectra,
+    )
+    from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
+    from .estimators import (
+        KernelRiskClassifier,
+        KernelRiskRegressor,
+        NoiseCorrectedClassifier,
+        NoiseCorrectedKernelRegressor,
+        NoiseCorrectedRegressor,
+        RegressionCalibration,
+        RiskClassifier,
+        RiskKMeans,
+        RiskRegressor,
+        RobustClassifier,
+        RobustRegressor,
+        certify,
+    )
+    from .permutahedron import risk_weights
+    from .ranking import risk
 
 __all__ = [
     "CollapsedFitWarning",
@@ -55,9 +64,30 @@ __all__ = [
     "spectra",
 ]
 
+# Names are imported when they are first asked for: `lrisk --help` must not wait for
+# scikit-learn and numba.
+_MODULES = {
+    "analysis", "baselines", "datasets", "displays", "losses", "metrics", "noise",
+    "solvers", "spectra",
+}  # fmt: skip
+_HOMES = {
+    "CollapsedFitWarning": "._warnings",
+    "NoiseMismatchWarning": "._warnings",
+    "risk": ".ranking",
+    "risk_weights": ".permutahedron",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Import what only comparisons need when it is first asked for."""
-    if name == "baselines":
-        return importlib.import_module(".baselines", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a public name when it is first asked for."""
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = importlib.import_module(_HOMES.get(name, ".estimators"), __name__)
+    value = globals()[name] = getattr(home, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
