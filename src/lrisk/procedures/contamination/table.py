@@ -105,10 +105,15 @@ class Judge(NamedTuple):
         expected = fitted + verdict.shift
         return compress((y - expected) / scale, COMPRESSED_BEYOND), expected, scale
 
-    def chance(self, X: Floats, y: Floats, u: Floats) -> Floats:
-        """The chance of new rows to be outliers."""
+    def chance(self, X: Floats, y: Floats, u: Floats, certain: bool = False) -> Floats:
+        """The chance of new rows to be outliers.
+
+        If it is `certain`, from elsewhere, that there are some, then the populations
+        count that the pilot's own evidence was too weak for.
+        """
         verdict = self.pilot.look.verdict
-        if self.silent or verdict.populations is None or verdict.share == 0.0:
+        found = not self.silent and verdict.share > 0.0
+        if verdict.populations is None or not (found or certain):
             return np.zeros(len(y))
         chance = verdict.populations.outlier_probability(u)
         gate, doubtful = self.pilot.gate, np.flatnonzero(chance > 0.5)
