@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         spectra,
     )
     from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
+    from .analysis.audit import AuditResult, audit
     from .estimators import (
         KernelRiskClassifier,
         KernelRiskRegressor,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .ranking import risk
 
 __all__ = [
+    "AuditResult",
     "CollapsedFitWarning",
     "KernelRiskClassifier",
     "KernelRiskRegressor",
@@ -51,6 +53,7 @@ __all__ = [
     "RobustRegressor",
     "__version__",
     "analysis",
+    "audit",
     "baselines",
     "certify",
     "datasets",
@@ -71,6 +74,8 @@ _MODULES = {
     "solvers", "spectra",
 }  # fmt: skip
 _HOMES = {
+    "AuditResult": ".analysis.audit",
+    "audit": ".analysis.audit",
     "CollapsedFitWarning": "._warnings",
     "NoiseMismatchWarning": "._warnings",
     "risk": ".ranking",

@@ -331,6 +331,27 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
 
     # -- judging new rows --------------------------------------------------------------
 
+    def expect(self, X: Any) -> tuple[Floats, Floats]:
+        """What the flexible reference expects of rows, and the noise scale there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        expected, scale : arrays of shape (n_samples,)
+            In units of y; the fit's own predictions and scale where nothing could be
+            judged.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if self._judge_ is None:
+            scale = self.scale_ if self.scale_ > 0.0 else 1.0
+            return self.predict(X), np.full(len(X), scale)
+        _, expected, scales = self._judge_.standardised(X, np.zeros(len(X)))
+        return expected, scales
+
     def score_outliers(self, X: Any, y: Any, *, certain: bool = False) -> Floats:
         """Chance that rows do not belong to the population of the fit.
 
@@ -384,7 +405,6 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         if self._judge_ is not None:
             judge = self._judge_
             return self._explainer.explain(judge.expected, judge.scale_of, X, y)
-        scale = self.scale_ if self.scale_ > 0.0 else 1.0
         return self._explainer.explain(
-            self.predict, lambda rows: np.full(len(rows), scale), X, y
+            self.predict, lambda rows: self.expect(rows)[1], X, y
         )

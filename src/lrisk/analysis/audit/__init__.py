@@ -11,6 +11,7 @@ from .result import (
     Repair,
     Sensitivity,
 )
+from .run import audit
 
 __all__ = [
     "AuditResult",
@@ -22,4 +23,5 @@ __all__ = [
     "LossCurve",
     "Repair",
     "Sensitivity",
+    "audit",
 ]
