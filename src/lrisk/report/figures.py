@@ -17,6 +17,8 @@ MOST_GROUPS, MOST_COEFFICIENTS = 24, 16
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, WIDTH - 20.0, 30.0, 214.0
 _HEIGHT = 256.0
+#: Where a plot with a legend has its axis' name, its legend and its upper end.
+_NAME, _KEY, _PLOT_TOP = 12.0, 30.0, 46.0
 
 
 def loss_name(task: str) -> str:
@@ -29,20 +31,26 @@ def loss_curves(curves: Sequence[LossCurve], task: str) -> str:
     values = [v for curve in curves for v in curve.values if math.isfinite(v)]
     middles = [c.median for c in curves if math.isfinite(c.median) and c.median > 0]
     log = bool(values) and bool(middles) and max(values) > 10 * max(middles)
-    frame = Frame(
-        Scale(0.0, 1.0, _LEFT, _RIGHT),
-        Scale.over(values, _BOTTOM, _TOP, zero=True, log=log),
-    )
-    drawn = [frame.axes("share of the held-out rows", f"loss ({loss_name(task)})",
-                        x_percent=True)]  # fmt: skip
+    # The lowest losses, on a logarithmic axis, would take most of the picture.
+    low = min(middles) / 30 if log else 0.0
+    shown = [v for v in values if v >= low]
+    y = Scale.over(shown, _BOTTOM, _PLOT_TOP, zero=True, log=log)
+    frame = Frame(Scale(0.0, 1.0, _LEFT, _RIGHT), y)
+    drawn = [
+        frame.axes(
+            "share of the held-out rows",
+            f"loss ({loss_name(task)})",
+            x_percent=True,
+            name_at=_NAME,
+        )
+    ]
     for k, curve in enumerate(curves):
         name = curve.name if curve.name in SHAPES else "other"
-        levels = [v if not log else max(v, frame.y.low) for v in curve.values]
+        levels = [v if v >= low else math.nan for v in curve.values]
         drawn.append(frame.curve(curve.levels, levels, f"line-{name}"))
-        at = _TOP + 10 + 17 * k
-        drawn.append(line((_LEFT + 8, at), (_LEFT + 32, at), f"curve line-{name}"))
-        words = clipped(curve.label, 40)
-        drawn.append(label(_LEFT + 38, at + 4, words, class_="key"))
+        at = _LEFT + 8 + 100 * k
+        drawn.append(line((at, _KEY), (at + 24, _KEY), f"curve line-{name}"))
+        drawn.append(label(at + 30, _KEY + 4, clipped(curve.name, 10), class_="key"))
     words = "; ".join(
         f"{clipped(c.label, 60)}: median {number(c.median)}, 95 % quantile "
         f"{number(c.q95)}, worst-case mean {number(c.superquantile)}"
@@ -99,7 +107,6 @@ def score_bars(result: AuditResult) -> str:
 def sensitivity_curve(result: AuditResult) -> str:
     """Held-out loss against the share of the worst rows left out of training."""
     points = result.sensitivity
-    key, top = 30.0, 46.0  # the legend stands between the axis' name and the plot
     shares = [p.share for p in points]
     curves = {
         "mean": ("mean", [p.mean_loss for p in points], "line-ordinary", "circle"),
@@ -107,29 +114,29 @@ def sensitivity_curve(result: AuditResult) -> str:
     }
     values = [v for _, ys, _, _ in curves.values() for v in ys]
     x = Scale.over([*shares, result.contamination], _LEFT, _RIGHT, zero=True)
-    frame = Frame(x, Scale.over(values, _BOTTOM, top, zero=True))
+    frame = Frame(x, Scale.over(values, _BOTTOM, _PLOT_TOP, zero=True))
     drawn = []
     low, high = result.interval
     if math.isfinite(low) and math.isfinite(high):
         wide = x(high) - x(low)
-        drawn.append(box(x(low), top, wide, _BOTTOM - top, "band"))
+        drawn.append(box(x(low), _PLOT_TOP, wide, _BOTTOM - _PLOT_TOP, "band"))
     drawn.append(frame.axes("share of the worst rows left out of training",
                             f"held-out loss ({loss_name(result.task)})",
-                            x_percent=True, name_at=12.0))  # fmt: skip
+                            x_percent=True, name_at=_NAME))  # fmt: skip
     if math.isfinite(result.contamination):
         at = x(result.contamination)
-        drawn.append(line((at, top), (at, _BOTTOM), "threshold"))
+        drawn.append(line((at, _PLOT_TOP), (at, _BOTTOM), "threshold"))
     for k, (name, ys, classes, shape) in enumerate(curves.values()):
         drawn.append(frame.curve(shares, ys, classes))
         marks = [(x(s), frame.y(v)) for s, v in zip(shares, ys) if math.isfinite(v)]
         fill = classes.replace("line", "fill")
         drawn.extend(marker(a, b, shape, fill) for a, b in marks)
         at = _LEFT + 8 + 90 * k
-        drawn.append(line((at, key), (at + 24, key), f"curve {classes}"))
-        drawn.append(marker(at + 12, key, shape, fill))
-        drawn.append(label(at + 30, key + 4, name, class_="key"))
-    drawn.append(line((_LEFT + 188, key), (_LEFT + 212, key), "threshold"))
-    drawn.append(label(_LEFT + 218, key + 4, "estimated share", class_="key"))
+        drawn.append(line((at, _KEY), (at + 24, _KEY), f"curve {classes}"))
+        drawn.append(marker(at + 12, _KEY, shape, fill))
+        drawn.append(label(at + 30, _KEY + 4, name, class_="key"))
+    drawn.append(line((_LEFT + 188, _KEY), (_LEFT + 212, _KEY), "threshold"))
+    drawn.append(label(_LEFT + 218, _KEY + 4, "estimated share", class_="key"))
     listed = "; ".join(
         f"{percent(p.share)} left out: mean {number(p.mean_loss)}, median "
         f"{number(p.median_loss)}"
@@ -151,7 +158,7 @@ def largest_shifts(shifts: Sequence[CoefficientShift]) -> list[CoefficientShift]
 
 def coefficient_shifts(shifts: Sequence[CoefficientShift]) -> str:
     """One line for each coefficient, a mark for each fit."""
-    left, top = 128.0, 44.0
+    left, top = 128.0, 34.0
     values = [v for s in shifts for v in (s.ordinary, s.robust, s.tail)]
     bottom = top + 20.0 * len(shifts)
     x = Scale.over([*values, 0.0], left, _RIGHT)
@@ -189,7 +196,7 @@ def coefficient_shifts(shifts: Sequence[CoefficientShift]) -> str:
 
 def group_bars(rates: Sequence[GroupRate], task: str, *, what: str) -> str:
     """Flag rate and 95 % quantile of the loss, a bar each, by group or time."""
-    left, top = 112.0, 44.0
+    left, top = 112.0, 26.0
     drawn = []
     for k, rate in enumerate(rates):
         name = f"\u2068{clipped(rate.group, 15)}\u2069"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..analysis.audit import FlaggedRow
-from .text import number, printable, size_in_html
+from .text import fitted, number, printable, size_in_html
 
 #: Rows listed at most.
 MOST_ROWS = 500
@@ -40,16 +40,18 @@ def shown_rows(
 
 
 def _shown(row: FlaggedRow, threshold: float, room: int) -> ShownRow:
-    observed, expected = printable(row.observed, 80), printable(row.expected, 80)
+    room = max(room, 160)  # something is told of every row
+    observed, expected = (
+        fitted(words, 80, room // 4) for words in (row.observed, row.expected)
+    )
     room -= size_in_html(observed) + size_in_html(expected)
     reasons: list[str] = []
     for reason in row.reasons[:4]:
-        words = printable(reason, 160)
-        # One reason is always told, if only its beginning.
-        if reasons and size_in_html(words) > room:
+        words = printable(reason, 160) if reasons else fitted(reason, 160, room)
+        room -= size_in_html(words)
+        if room < 0:
             break
         reasons.append(words)
-        room -= size_in_html(words)
     values = []
     for name, value in _pairs(row):
         room -= size_in_html(name) + size_in_html(value) + _VALUE_MARKUP
@@ -58,7 +60,7 @@ def _shown(row: FlaggedRow, threshold: float, room: int) -> ShownRow:
         values.append((name, value))
     return ShownRow(
         row=row.row,
-        score=number(row.score),
+        score=f"{row.score:.3f}",
         score_key=_key(row.score),
         residual=number(row.residual),
         residual_key=_key(row.residual),

@@ -71,6 +71,21 @@ def size_in_html(text: str) -> int:
     return len(html.escape(text).encode("utf-8", "replace"))
 
 
+def fitted(text: object, limit: int, room: int) -> str:
+    """`printable` text, cut further until it takes no more than `room` bytes of HTML.
+
+    Examples
+    --------
+    >>> fitted("a<b<c", 80, 100), fitted("<<<<<<<<", 80, 20)
+    ('a<b<c', '<<<<…')
+    """
+    words = printable(text, limit)
+    while (size := size_in_html(words)) > room and limit > 1:
+        limit = min(limit - 1, max(limit * room // size, 1))
+        words = printable(text, limit)
+    return words
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """A number with about `digits` digits, a true minus sign, and "–" for none.
 
@@ -114,9 +129,11 @@ def percent(share: float, digits: int = 2) -> str:
     >>> [percent(v).replace("\u00a0", " ") for v in (0.0512, 0.00001, 0.0, 1.0)]
     ['5.1 %', '< 0.01 %', '0 %', '100 %']
     """
+    if math.isnan(share):
+        return "–"
     if 0.0 < share < 1e-4:
         return "<\u00a00.01\u00a0%"
-    if share >= 0.1 or not math.isfinite(share):
+    if share >= 0.1:
         digits = max(digits, 3)
     return f"{number(100.0 * share, digits)}\u00a0%"
 
