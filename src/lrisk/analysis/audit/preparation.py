@@ -1,12 +1,15 @@
 """From typed columns to the matrix that models take, learnt from training rows only."""
 
-from typing import NamedTuple, Self
+from math import nan
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ..._params import refused
 from ..._typing import Floats, Indices
 from ...procedures.label_rows import FeatureScaling, plain_scaling
 from .columns import Column
+from .tables import column_of
 
 #: A level needs this many training rows and this share of them to have a column.
 LEVEL_ROWS, LEVEL_SHARE = 5, 0.01
@@ -100,6 +103,27 @@ class Preparation:
         """The matrix of these rows, of shape (len(rows), len(names_))."""
         return self.scaling_(self._encoded(rows))
 
+    def to_dict(self) -> dict[str, Any]:
+        """What was learnt, as plain data."""
+        steps = zip(self.columns, self._steps)
+        return {
+            "columns": [_stored(column, step) for column, step in steps],
+            "centre": self.scaling_.centre,
+            "scale": self.scaling_.scale,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any], data: Any) -> "Preparation":
+        """What was learnt elsewhere, for the columns of new data."""
+        entries = plain["columns"]
+        self = cls([_recalled(entry, data) for entry in entries])
+        self._steps = [
+            _Numeric(*entry["step"]) if entry["numeric"] else _Levels(*entry["step"])
+            for entry in entries
+        ]
+        self.scaling_ = FeatureScaling(plain["centre"], plain["scale"])
+        return self
+
     def _encoded(self, rows: Indices) -> Floats:
         parts: list[Floats] = []
         for column, step in zip(self.columns, self._steps):
@@ -109,6 +133,39 @@ class Preparation:
     def position(self, column: int) -> int:
         """Where the numbers of a numeric column are in the matrix."""
         return int(np.flatnonzero(self.origin_ == column)[0])
+
+
+def _stored(column: Column, step: _Numeric | _Levels) -> dict[str, Any]:
+    levels = column.levels if column.has_levels else []
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "levels": list(levels),
+        "numeric": not column.has_levels,
+        "step": list(step),
+    }
+
+
+def _recalled(stored: dict[str, Any], data: Any) -> Column:
+    """A column of new data, read as the stored one was."""
+    name = stored["name"]
+    column = column_of(data, name)
+    if stored["numeric"]:
+        if column.has_levels:
+            if (column.values < 0).all():
+                return Column(
+                    name, stored["kind"], np.full(len(column.values), nan), []
+                )
+            rule, remedy = "numbers, as in training", f"such as {column.levels[0]!r}"
+            raise ValueError(refused("lrisk", name, rule, "text", remedy))
+        return column.called(stored["kind"])
+    levels = stored["levels"]
+    place = {level: code for code, level in enumerate(levels)}
+    words = [column.shown(row) for row in range(len(column.values))]
+    if column.has_levels:
+        words = [column.levels[code] if code >= 0 else "" for code in column.values]
+    codes = [place.get(word, len(levels)) if word else -1 for word in words]
+    return Column(name, stored["kind"], np.array(codes), [*levels, "(unseen)"])
 
 
 def _numeric(column: Column, rows: Indices) -> _Numeric:

@@ -119,6 +119,12 @@ def table_of(
     return _with_target(columns, goal, task)
 
 
+def column_of(data: Any, name: str) -> Column:
+    """One column of a frame, typed; ValueError if there is none of that name."""
+    names, raw = _raw_columns(data)
+    return typed_column(name, raw[names.index(closest(name, names, "column"))])
+
+
 def check_width(n_columns: int) -> None:
     """Refuse tables of too many columns."""
     if n_columns > MOST_COLUMNS:
