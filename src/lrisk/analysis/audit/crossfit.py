@@ -16,6 +16,8 @@ from .tables import Table
 #: Folds; least rows of an audit; most training rows of linear and of kernel fits.
 FOLDS, FEWEST = 5, 10
 MOST_LINEAR, MOST_KERNEL = 20_000, 2_000
+#: How often a fold that contradicts all rows together is fitted anew.
+ATTEMPTS = 2
 #: Rows judged at once.
 BLOCK = 20_000
 #: Rows by which wrong feature values are judged.
@@ -90,17 +92,13 @@ class CrossFit(NamedTuple):
     n_training: int
 
 
-def cross_fit(
-    table: Table, recipe: Recipe, excluded: Bools, progress: Progress
-) -> CrossFit:
+def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     """Fit on all but one fold, judge the fold, for every fold.
 
     Parameters
     ----------
     table : Table
     recipe : Recipe
-    excluded : array of bool of shape (n_rows,)
-        Rows that no model may be trained on (a person found them wrong).
     progress : callable
         Told the name of a step and the share of the work that it ends.
     """
@@ -111,14 +109,15 @@ def cross_fit(
         raise ValueError(refused("audit", "target", rule, len(rows), remedy))
     y = table.y[rows]
     fold = _folds(recipe, y, rng)
-    training = _training(recipe, y, ~excluded[rows], rng)
+    training = _training(recipe, y, rng)
     columns = table.features
     whole, recipe = _whole(columns, recipe, rows[training], y[training])
     progress("all rows together", 1.0 / (FOLDS + 2))
     folds = []
     for k in range(FOLDS):
-        at = training[fold[training] != k]
-        folds.append(_fold(columns, recipe, rows[at], y[at], whole))
+        others = fold[training] != k
+        at, fine = training[others], whole.robust.inlier_mask_[others]
+        folds.append(_fold(columns, recipe, rows[at], y[at], fine, whole))
         progress(f"without fold {k + 1} of {FOLDS}", (k + 2) / (FOLDS + 2))
     certain, share, interval = _agreement(recipe, whole.robust, folds)
     m = len(rows)
@@ -146,18 +145,12 @@ def _folds(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
     return assign_folds(y.astype(np.int64), FOLDS, rng)
 
 
-def _training(
-    recipe: Recipe, y: AnyArray, allowed: Bools, rng: np.random.Generator
-) -> Indices:
+def _training(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
     """Positions of training rows, a random sample of large tables."""
     most = MOST_LINEAR if recipe.kernel == "linear" else MOST_KERNEL
-    free = np.flatnonzero(allowed)
-    if len(free) < FEWEST:
-        rule, remedy = f"left by verdicts in at least {FEWEST} rows", "check verdicts"
-        raise ValueError(refused("audit", "target", rule, len(free), remedy))
-    chosen = free
-    if len(free) > most:
-        chosen = rng.choice(free, most, replace=False)
+    if len(y) <= most:
+        return np.arange(len(y))
+    chosen = rng.choice(len(y), most, replace=False)
     if not recipe.regression:
         few = [np.flatnonzero(y == code)[: 2 * FOLDS] for code in np.unique(y)]
         chosen = np.concatenate([chosen, *few])
@@ -187,11 +180,12 @@ def _fold(
     recipe: Recipe,
     rows: Indices,
     y: AnyArray,
+    fine: Bools,
     whole: Whole,
 ) -> Fold:
     preparation = Preparation(columns).fit(rows)
     X = preparation.transform(rows)
-    robust, kept = _agreeing(recipe, X, y, whole.robust)
+    robust, kept = _agreeing(recipe, X, y, fine, whole.robust)
     return Fold(
         preparation,
         fitted(recipe.under("mean"), X, y)[0],
@@ -204,25 +198,33 @@ def _fold(
 
 
 def _agreeing(
-    recipe: Recipe, X: Floats, y: AnyArray, whole: Any
+    recipe: Recipe, X: Floats, y: AnyArray, fine: Bools, whole: Any
 ) -> tuple[Any, Indices]:
-    """The robust fit and its rows; made anew while it finds far more than the whole.
+    """The robust fit and its rows; made anew where it contradicts all rows together.
 
-    On few rows a fold now and then takes the larger half of a relation for wrong.
+    On few rows a fold now and then takes wrong rows for structure, or the larger half
+    of a relation for wrong. Then it is fitted to some of its rows. Where that does not
+    help, it is fitted to those rows that the fit to all rows did not flag, and takes
+    from that fit only how far out wrong rows lie: still no model sees the fold's rows.
     """
-    robust, rows = fitted(recipe.robust(), X, y)[0], np.arange(len(y))
-    most = 2.0 * whole.contamination_ + 0.1
-    for attempt in range(2):
-        if robust.contamination_ <= most or whole.contamination_ == 0.0:
-            break
+    robust, kept = fitted(recipe.robust(), X, y)[0], np.arange(len(y))
+    share = whole.contamination_
+    if share == 0.0 or recipe.contamination != "auto":
+        return robust, kept
+    for attempt in range(ATTEMPTS):
+        if share / 3.0 <= robust.contamination_ <= 2.0 * share + 0.1:
+            return robust, kept
         rng = np.random.default_rng([recipe.seed, attempt])
         kept = np.sort(rng.permutation(len(y))[: int(0.9 * len(y))])
-        if not recipe.regression and len(np.unique(y[kept])) < len(np.unique(y)):
+        if len(np.unique(y[kept])) < 2:
             break
-        again = fitted(recipe.robust(), X[kept], y[kept])[0]
-        if again.contamination_ < robust.contamination_:
-            robust, rows = again, kept
-    return robust, rows
+        robust = fitted(recipe.robust(), X[kept], y[kept])[0]
+    if recipe.regression and whole._judge_ is not None:
+        kept = np.flatnonzero(fine)
+        robust = fitted(recipe.robust(), X[kept], y[kept])[0]
+        if robust._judge_ is not None:
+            robust._judge_ = robust._judge_.believing(whole._judge_)
+    return robust, kept
 
 
 def _trimmed(recipe: Recipe, robust: Any, X: Floats, y: AnyArray) -> list[Any]:

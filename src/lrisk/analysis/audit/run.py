@@ -75,7 +75,8 @@ def audit(
     seed : int, default=0
     verdicts : mapping of row to word, sequence of words, or None
         "wrong" or "right" for rows that a person has looked at; rows count from 1.
-        Wrong rows are flagged and not trained on, right rows are not flagged.
+        Wrong rows are flagged and right ones are not, whatever the fits say; and it is
+        measured how often the fits' own flags are right.
     compare : dict or None
         An earlier result's `to_dict()`.
     source : str
@@ -105,7 +106,7 @@ def audit(
     table = table_of(data, target, task, group, time)
     said = parse_verdicts(verdicts, table.n_rows)
     recipe = Recipe(table.task, kernel, spectrum, contamination, seed)
-    found = cross_fit(table, recipe, said > 0, progress)
+    found = cross_fit(table, recipe, progress)
     options = {
         "task": task, "kernel": kernel, "spectrum": spectrum,
         "contamination": contamination, "group": group, "time": time,

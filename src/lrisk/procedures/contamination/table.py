@@ -125,6 +125,16 @@ class Judge(NamedTuple):
             chance[doubtful[fits]] = np.minimum(chance[doubtful[fits]], 0.5)
         return chance
 
+    def believing(self, other: "Judge") -> "Judge":
+        """The same judge with the other's word on how outliers are spread."""
+        theirs = other.pilot.look.verdict
+        look = self.pilot.look
+        verdict = look.verdict._replace(
+            populations=theirs.populations, share=theirs.share
+        )
+        pilot = self.pilot._replace(look=look._replace(verdict=verdict))
+        return Judge(pilot, other.silent)
+
     def _apart(self, rows: Floats, neighbours: int = 5) -> Bools:
         """Rows far from the pilot's unflagged rows, as in `detached`."""
         look = self.pilot.look
