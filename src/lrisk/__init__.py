@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from .permutahedron import risk_weights
     from .ranking import risk
+    from .report import write_audit
 
 __all__ = [
     "AuditResult",
@@ -65,6 +66,7 @@ __all__ = [
     "risk_weights",
     "solvers",
     "spectra",
+    "write_audit",
 ]
 
 # Names are imported when they are first asked for: `lrisk --help` must not wait for
@@ -80,6 +82,7 @@ _HOMES = {
     "NoiseMismatchWarning": "._warnings",
     "risk": ".ranking",
     "risk_weights": ".permutahedron",
+    "write_audit": ".report",
 }
 
 

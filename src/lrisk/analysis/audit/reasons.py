@@ -98,5 +98,7 @@ def percent(share: float) -> str:
     """A share in words: 3.4 %, 12 %, below 0.1 %."""
     if 0.0 < share < 0.001:
         return "below 0.1 %"
+    if share == 0.0:
+        return "0 %"
     digits = 1 if share < 0.0995 else 0
     return f"{100.0 * share:.{digits}f} %"

@@ -190,6 +190,20 @@ class AuditResult:
             plain[field.name] = _jsonable(value)
         return plain
 
+    def rows_frame(self) -> Any:
+        """Every row in input order as a pandas frame: what ``rows.csv`` holds."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "row": np.arange(1, self.n_rows + 1),
+                "score": self.scores,
+                "flag": self.flags,
+                "residual": self.residuals,
+                "reasons": [" ".join(words) for words in self.reasons],
+            }
+        )
+
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Self:
         """The result that `to_dict` described."""

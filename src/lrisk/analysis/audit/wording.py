@@ -42,7 +42,7 @@ def summary(
         if flagged:
             start = f"The data looks clean: only {flagged} of {m} rows do not fit, " \
                 "which may be chance."  # fmt: skip
-        return f"{start} The share of rows that do not belong is {may}."
+        return f"{start} Up to {percent(high)} of wrong rows could escape this test."
     return (
         f"{flagged} of {m} rows do not fit ({percent(flagged / m)}), of which about "
         f"{false_flags:.0f} may be false alarms. Estimated share of rows that do not "
