@@ -3,33 +3,45 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import analysis, datasets, displays, losses, metrics, noise, solvers, spectra
 from ._version import __version__
-from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
-from .estimators import (
-    KernelRiskClassifier,
-    KernelRiskRegressor,
-    NoiseCorrectedClassifier,
-    NoiseCorrectedKernelRegressor,
-    NoiseCorrectedRegressor,
-    RegressionCalibration,
-    RiskClassifier,
-    RiskClassifierCV,
-    RiskKMeans,
-    RiskRegressor,
-    RiskRegressorCV,
-    RobustClassifier,
-    RobustRegressor,
-    certify,
-    risk_path,
-)
-from .permutahedron import risk_weights
-from .ranking import risk
 
 if TYPE_CHECKING:
-    from . import baselines
+    from . import (
+        analysis,
+        baselines,
+        datasets,
+        displays,
+        losses,
+        metrics,
+        noise,
+        solvers,
+        spectra,
+    )
+    from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
+    from .analysis.audit import AuditResult, audit
+    from .estimators import (
+        KernelRiskClassifier,
+        KernelRiskRegressor,
+        NoiseCorrectedClassifier,
+        NoiseCorrectedKernelRegressor,
+        NoiseCorrectedRegressor,
+        RegressionCalibration,
+        RiskClassifier,
+        RiskClassifierCV,
+        RiskKMeans,
+        RiskRegressor,
+        RiskRegressorCV,
+        RobustClassifier,
+        RobustRegressor,
+        certify,
+        risk_path,
+    )
+    from .permutahedron import risk_weights
+    from .ranking import risk
+    from .report import write_audit
 
 __all__ = [
+    "AuditResult",
     "CollapsedFitWarning",
     "KernelRiskClassifier",
     "KernelRiskRegressor",
@@ -47,6 +59,7 @@ __all__ = [
     "RobustRegressor",
     "__version__",
     "analysis",
+    "audit",
     "baselines",
     "certify",
     "datasets",
@@ -59,11 +72,36 @@ __all__ = [
     "risk_weights",
     "solvers",
     "spectra",
+    "write_audit",
 ]
+
+# Names are imported when they are first asked for: `lrisk --help` must not wait for
+# scikit-learn and numba.
+_MODULES = {
+    "analysis", "baselines", "datasets", "displays", "losses", "metrics", "noise",
+    "solvers", "spectra",
+}  # fmt: skip
+_HOMES = {
+    "AuditResult": ".analysis.audit",
+    "audit": ".analysis.audit",
+    "CollapsedFitWarning": "._warnings",
+    "NoiseMismatchWarning": "._warnings",
+    "risk": ".ranking",
+    "risk_weights": ".permutahedron",
+    "write_audit": ".report",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what only comparisons need when it is first asked for."""
-    if name == "baselines":
-        return importlib.import_module(".baselines", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a public name when it is first asked for."""
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = importlib.import_module(_HOMES.get(name, ".estimators"), __name__)
+    value = globals()[name] = getattr(home, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

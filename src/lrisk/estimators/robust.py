@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._params import check_real, refused
 from .._threads import blas_threads_for
 from .._typing import Bools, Floats, Indices
-from .._validation import generator, unchanged_on_error, validate_data
+from .._validation import check_flag, generator, unchanged_on_error, validate_data
 from ..procedures.contamination import (
     Distinct,
     Explainer,
@@ -281,6 +281,8 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         self.alpha_ = fit.alpha
         self.scale_ = half_scale(fit.left_out)
         self._judge_ = judgement.judge
+        worst = np.abs(judgement.u[judgement.flagged])
+        self._told_cut_ = float(worst.min()) if len(worst) else np.inf
         self.selected_ = SelectedStage(
             found.chosen, found.errors, judgement.source, judgement.evidence
         )
@@ -321,12 +323,69 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Floats:
         """Predict targets; shape (n_samples,)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._values(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _values(self, X: Floats) -> Floats:
         if hasattr(self, "coef_"):
             return np.asarray(X @ self.coef_ + self.intercept_)
         Z = (X - self.feature_center_) / self.feature_scale_
         rows = KernelRows(self._kernel(self.gamma_), self.X_fit_, Z)
         return np.asarray(rows.scores(self.dual_coef_) + self.intercept_)
+
+    # -- judging new rows --------------------------------------------------------------
+
+    def expect(self, X: Any) -> tuple[Floats, Floats]:
+        """What the flexible reference expects of rows, and the noise scale there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        expected, scale : arrays of shape (n_samples,)
+            In units of y; the fit's own predictions and scale where nothing could be
+            judged.
+        """
+        check_is_fitted(self)
+        return self._expect(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _expect(self, X: Floats) -> tuple[Floats, Floats]:
+        if self._judge_ is None:
+            scale = self.scale_ if self.scale_ > 0.0 else 1.0
+            return self._values(X), np.full(len(X), scale)
+        return self._judge_.expected(X)
+
+    def score_outliers(self, X: Any, y: Any, *, certain: bool = False) -> Floats:
+        """Chance that rows do not belong to the population of the fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows that the fit has not seen; for its own there is `outlier_score_`.
+        y : array-like of shape (n_samples,)
+            Observed targets.
+        certain : bool, default=False
+            Whether it is known from elsewhere that some rows are wrong. Otherwise all
+            scores are 0 where the fit found nothing.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Under a given contamination |u|/(|u| + c), with u residuals in local noise
+            scales and c the least |u| among the flagged rows of the fit.
+        """
+        check_is_fitted(self)
+        check_flag(self, "certain", certain)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
+        y = np.asarray(y, dtype=np.float64)
+        if self._judge_ is None:
+            return np.zeros(len(y))
+        u, _, _ = self._judge_.standardised(X, y)
+        if self.contamination != "auto":
+            size = np.abs(u)
+            return np.asarray(size / np.maximum(size + self._told_cut_, 1e-300))
+        return self._judge_.chance(X, y, u, certain)
 
     # -- explaining --------------------------------------------------------------------
 
@@ -347,10 +406,4 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
         y = np.asarray(y, dtype=np.float64)
-        expect = self._expect if self._judge_ is None else self._judge_.expected
-        return self._explainer.explain(expect, X, y)
-
-    def _expect(self, X: Floats) -> tuple[Floats, Floats]:
-        """The fit itself, where there is no reference to compare rows with."""
-        scale = self.scale_ if self.scale_ > 0.0 else 1.0
-        return self.predict(X), np.full(len(X), scale)
+        return self._explainer.explain(self._expect, X, y)

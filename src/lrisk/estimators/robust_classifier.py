@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
@@ -15,56 +15,15 @@ from .._threads import blas_threads_for
 from .._typing import AnyArray, Bools, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error, validate_data
 from ..losses.multinomial import softmax
+from ..procedures.label_fits import wrong_label
 from ..procedures.label_noise import LabelNoiseFit, fit_label_noise
 from ..procedures.label_pilot import LabelNoiseSettings
-from ..procedures.label_rows import compressed, robust_scaling
+from ..procedures.label_rows import Remoteness, compressed, gross_rows
 from ..ranking import check_row_weights
 from ..spaces import Kernel, KernelRows
+from .label_reports import LabelExplanation, SelectedFit
 
 KernelParameter = str | Callable[..., float]
-
-
-class LabelExplanation(NamedTuple):
-    """Why labels and rows look wrong.
-
-    Attributes
-    ----------
-    residual : array of shape (n,)
-        Surprise of the label, √(−2 log p) with p its probability under the fit: the
-        deviance residual, on the scale of standard deviations (2 is p = .14, 3 is
-        p = .011).
-    leverage : array of shape (n,)
-        Root mean square of the row's features in robust standard deviations from the
-        median, growing by the logarithm beyond 3.
-    contributions : array of shape (n, d)
-        Nats by which a column makes the label more surprising than its median would,
-        plus half the square of what it lies beyond 3 robust standard deviations.
-    columns : array of int of shape (n, d)
-        Columns in falling order of contribution.
-    """
-
-    residual: Floats
-    leverage: Floats
-    contributions: Floats
-    columns: Indices
-
-
-class SelectedFit(NamedTuple):
-    """Which fit was chosen.
-
-    Attributes
-    ----------
-    name : str
-        ``"ordinary"``: no wrong labels were found. ``"label noise"``: the fit of the
-        mixture. ``"ordinary, noisy labels"``: labels are wrong, but the ordinary fit
-        with its heavy penalty predicts held-out labels at least as well.
-    scores : dict
-        Log likelihood of held-out labels under the best fit of each kind; empty where
-        rows were too few for a choice.
-    """
-
-    name: str
-    scores: dict[str, float]
 
 
 class RobustClassifier(ClassifierMixin, BaseEstimator):
@@ -219,7 +178,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
                     np.ones(len(rows)) if weight is None else weight[rows],
                     generator(self.random_state),
                 )
-            self._store(found, X, rows)
+            self._store(found, X, rows, codes)
         if self.verbose:
             self._tell()
         return self
@@ -272,7 +231,9 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(refused(self, "y", rule, seen, remedy))
         return codes
 
-    def _store(self, found: LabelNoiseFit, X: Floats, rows: Indices) -> None:
+    def _store(
+        self, found: LabelNoiseFit, X: Floats, rows: Indices, codes: Indices
+    ) -> None:
         for name in ("coef_", "dual_coef_", "X_fit_"):
             self.__dict__.pop(name, None)
         scaling = found.scaling
@@ -305,7 +266,15 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
         self.expected_false_flags_ = float(doubt.sum())
         if self.kernel != "precomputed":
-            self._robust = robust_scaling(X[rows], np.ones(len(rows)))
+            self._learn_remoteness(X[rows], codes)
+        self._label_share = found.choice.share
+
+    def _learn_remoteness(self, X: Floats, codes: Indices) -> None:
+        """From where on new rows are gross; not where whole classes lie far out."""
+        ones = np.ones(len(X))
+        self._remoteness = Remoteness.of(X, ones)
+        alike = np.array_equal(self._remoteness.gross(X), gross_rows(X, codes, ones))
+        self._gross = alike and self.contamination != 0.0
 
     def _tell(self) -> None:
         low, high = self.contamination_interval_
@@ -348,6 +317,40 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         """Probabilities of the true classes; shape (n_samples, n_classes)."""
         return _probabilities(self.decision_function(X))
 
+    # -- judging new rows --------------------------------------------------------------
+
+    def score_outliers(
+        self, X: Any, y: Any, *, contamination: float | None = None
+    ) -> Floats:
+        """Probability that rows are wrong, by their labels or grossly by features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows that the fit has not seen; for its own there is `outlier_score_`.
+        y : array-like of shape (n_samples,)
+            Observed labels, of the classes of the fit.
+        contamination : float in [0, 0.5) or None, default=None
+            Share of wrong labels if it is known from elsewhere; by default that of the
+            fit, under which all labels are right where none were found wrong.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        if contamination is not None:
+            check_real(self, "contamination", contamination, low=0, high=0.5,
+                       high_open=True, remedy="or None")  # fmt: skip
+        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        codes = self._codes(y)
+        share = self._label_share if contamination is None else contamination
+        p = np.exp(-self._surprise(X, codes))
+        score = wrong_label(p, share, len(self.classes_))
+        if self.kernel != "precomputed" and self._gross:
+            score[self._remoteness.gross(X)] = 1.0
+        return np.clip(score, 0.0, 1.0)
+
     # -- explaining --------------------------------------------------------------------
 
     def explain_outliers(self, X: Any, y: Any) -> LabelExplanation:
@@ -368,21 +371,26 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             rule, remedy = "one of features", "a kernel matrix has no columns to blame"
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
         X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        codes = self._codes(y)
+        loss = self._surprise(X, codes)
+        z = compressed(self._remoteness.scaling(X))
+        contributions = 0.5 * np.maximum(np.abs(z) - 3.0, 0.0) ** 2
+        for j in range(X.shape[1]):
+            usual = X.copy()
+            usual[:, j] = self._remoteness.scaling.centre[j]
+            contributions[:, j] += loss - self._surprise(usual, codes)
+        columns = np.argsort(-contributions, axis=1, kind="stable")
+        leverage = np.sqrt(np.mean(z**2, axis=1))
+        return LabelExplanation(np.sqrt(2.0 * loss), leverage, contributions, columns)
+
+    def _codes(self, y: AnyArray) -> Indices:
+        """Positions of labels among the classes."""
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         unseen = np.flatnonzero(self.classes_[codes] != y)
         if unseen.size:
             rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
             raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
-        loss = self._surprise(X, codes)
-        z = compressed(self._robust(X))
-        contributions = 0.5 * np.maximum(np.abs(z) - 3.0, 0.0) ** 2
-        for j in range(X.shape[1]):
-            usual = X.copy()
-            usual[:, j] = self._robust.centre[j]
-            contributions[:, j] += loss - self._surprise(usual, codes)
-        columns = np.argsort(-contributions, axis=1, kind="stable")
-        leverage = np.sqrt(np.mean(z**2, axis=1))
-        return LabelExplanation(np.sqrt(2.0 * loss), leverage, contributions, columns)
+        return np.asarray(codes, dtype=np.int64)
 
     def _surprise(self, X: Floats, codes: Indices) -> Floats:
         """−log p of the labels."""

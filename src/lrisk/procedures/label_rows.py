@@ -83,17 +83,37 @@ def compressed(z: Floats) -> Floats:
     return np.asarray(np.sign(z) * np.where(size > 3.0, beyond, size))
 
 
+class Remoteness(NamedTuple):
+    """How far rows lie out in their features as a whole, and from where on is far."""
+
+    scaling: FeatureScaling
+    cut: float
+
+    @classmethod
+    def of(cls, X: Floats, weight: Floats) -> "Remoteness":
+        """Learn the usual distances from rows."""
+        scaling = robust_scaling(X, weight)
+        distance = _distance(scaling, X)
+        low, middle = weighted_quantiles(distance[:, None], weight, [0.1, 0.5])[:, 0]
+        far = FAR * (1.0 + 1.0 / X.shape[1])
+        return cls(scaling, float(middle + max(far, SPREADS * (middle - low))))
+
+    def gross(self, X: Floats) -> Bools:
+        """Which rows, of any table, are farther out than the cut."""
+        return np.asarray(_distance(self.scaling, X) > self.cut)
+
+
+def _distance(scaling: FeatureScaling, X: Floats) -> Floats:
+    return np.asarray(np.log1p(np.abs(scaling(X))).mean(axis=1))
+
+
 def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
     """Which rows are far out in their features as a whole, shape (n,).
 
     None if that were half of the weight, and none of a class that is almost wholly far
     out: such a class is somewhere else, not wrong.
     """
-    z = robust_scaling(X, weight)(X)
-    distance = np.log1p(np.abs(z)).mean(axis=1)
-    low, middle = weighted_quantiles(distance[:, None], weight, [0.1, 0.5])[:, 0]
-    far = FAR * (1.0 + 1.0 / X.shape[1])
-    gross = distance > middle + max(far, SPREADS * (middle - low))
+    gross = Remoteness.of(X, weight).gross(X)
     if weight @ gross >= 0.5 * weight.sum():
         return np.zeros(len(X), dtype=bool)
     for code in np.unique(codes[gross]):

@@ -112,10 +112,15 @@ class Judge(NamedTuple):
         expected, scale = self.expected(X)
         return compress((y - expected) / scale, COMPRESSED_BEYOND), expected, scale
 
-    def chance(self, X: Floats, y: Floats, u: Floats) -> Floats:
-        """The chance of new rows to be outliers."""
+    def chance(self, X: Floats, y: Floats, u: Floats, certain: bool = False) -> Floats:
+        """The chance of new rows to be outliers.
+
+        If it is `certain`, from elsewhere, that there are some, then the populations
+        count that the pilot's own evidence was too weak for.
+        """
         verdict = self.pilot.look.verdict
-        if self.silent or verdict.populations is None or verdict.share == 0.0:
+        found = not self.silent and verdict.share > 0.0
+        if verdict.populations is None or not (found or certain):
             return np.zeros(len(y))
         chance = verdict.populations.outlier_probability(u)
         y = self.units.inward(y)
@@ -128,6 +133,16 @@ class Judge(NamedTuple):
             fits &= ~apart_from(rows, look.reference.rows[~look.verdict.flagged])
             chance[doubtful[fits]] = np.minimum(chance[doubtful[fits]], 0.5)
         return chance
+
+    def believing(self, other: "Judge") -> "Judge":
+        """The same judge with the other's word on how outliers are spread."""
+        theirs = other.pilot.look.verdict
+        look = self.pilot.look
+        verdict = look.verdict._replace(
+            populations=theirs.populations, share=theirs.share
+        )
+        pilot = self.pilot._replace(look=look._replace(verdict=verdict))
+        return Judge(pilot, other.silent, self.units)
 
 
 def judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:

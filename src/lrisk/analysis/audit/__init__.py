@@ -1,0 +1,27 @@
+"""The audit of a table: which rows do not fit, and what changes without them."""
+
+from .result import (
+    AuditResult,
+    Cause,
+    CoefficientShift,
+    ColumnSummary,
+    FlaggedRow,
+    GroupRate,
+    LossCurve,
+    Repair,
+    Sensitivity,
+)
+from .run import audit
+
+__all__ = [
+    "AuditResult",
+    "Cause",
+    "CoefficientShift",
+    "ColumnSummary",
+    "FlaggedRow",
+    "GroupRate",
+    "LossCurve",
+    "Repair",
+    "Sensitivity",
+    "audit",
+]

@@ -1,0 +1,301 @@
+"""Cross-fitting: every row is judged by models that have not seen it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._params import refused
+from ..._typing import AnyArray, Bools, Floats, Indices
+from ...procedures.contamination.feature_errors import CHANCE, contradicted_values
+from ...procedures.label_fits import assign_folds
+from .models import Recipe, fitted, tail_spectrum
+from .preparation import Preparation
+from .tables import Table
+
+#: Folds; least rows of an audit; most training rows of linear and of kernel fits.
+FOLDS, FEWEST = 5, 10
+MOST_LINEAR, MOST_KERNEL = 20_000, 2_000
+#: How often a fold that contradicts all rows together is fitted anew.
+ATTEMPTS = 2
+#: Rows judged at once.
+BLOCK = 20_000
+#: Rows by which wrong feature values are judged.
+PILOT = 1000
+#: Folds that must agree that rows are wrong if all rows together say so, and otherwise.
+SECONDED, OVERRULED = 2, 4
+#: Shares of the worst rows left out of training for the sensitivity curve.
+SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
+
+Progress = Callable[[str, float], None]
+
+
+class Whole(NamedTuple):
+    """Fits to all training rows: what they say of the table, not of rows."""
+
+    preparation: Preparation
+    ordinary: Any
+    robust: Any
+    tail: Any
+    tail_spectrum: str
+    tail_note: str
+
+
+class Fold(NamedTuple):
+    """Models that have not seen the rows of one fold.
+
+    matrix, targets : the training rows of the robust fit
+    """
+
+    preparation: Preparation
+    ordinary: Any
+    robust: Any
+    tail: Any
+    trimmed: list[Any]
+    matrix: Floats
+    targets: AnyArray
+
+
+class CrossFit(NamedTuple):
+    """What cross-fitting found, per used row.
+
+    Attributes
+    ----------
+    rows : array of shape (m,)
+        Used rows, as positions in the table.
+    fold : array of shape (m,)
+    certain : bool
+        Whether the table has rows that do not fit, by agreement of the fits.
+    share : float
+    interval : tuple of float
+    scores : array of shape (m,)
+    expected, scale : arrays of shape (m,)
+        Regression: what was expected and the noise scale. Classification: the label's
+        probability, and ones.
+    losses : dict of arrays of shape (m,)
+    trimmed : array of shape (len(SHARES), k)
+        Losses at some held-out rows without the worst rows in training.
+    """
+
+    rows: Indices
+    fold: Indices
+    certain: bool
+    share: float
+    interval: tuple[float, float]
+    scores: Floats
+    expected: Floats
+    scale: Floats
+    losses: dict[str, Floats]
+    trimmed: Floats
+    folds: list[Fold]
+    whole: Whole
+    n_training: int
+
+
+def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
+    """Fit on all but one fold, judge the fold, for every fold.
+
+    Parameters
+    ----------
+    table : Table
+    recipe : Recipe
+    progress : callable
+        Told the name of a step and the share of the work that it ends.
+    """
+    rng = np.random.default_rng(recipe.seed)
+    rows = np.flatnonzero(table.used)
+    if len(rows) < FEWEST:
+        rule, remedy = f"known in at least {FEWEST} rows", "audit a larger table"
+        raise ValueError(refused("audit", "target", rule, len(rows), remedy))
+    y = table.y[rows]
+    fold = _folds(recipe, y, rng)
+    training = _training(recipe, y, rng)
+    columns = table.features
+    whole, recipe = _whole(columns, recipe, rows[training], y[training])
+    progress("all rows together", 1.0 / (FOLDS + 2))
+    folds = []
+    for k in range(FOLDS):
+        others = fold[training] != k
+        at, fine = training[others], whole.robust.inlier_mask_[others]
+        folds.append(_fold(columns, recipe, rows[at], y[at], fine, whole))
+        progress(f"without fold {k + 1} of {FOLDS}", (k + 2) / (FOLDS + 2))
+    certain, share, interval = _agreement(recipe, whole.robust, folds)
+    m = len(rows)
+    found = CrossFit(
+        rows, fold, certain, share, interval,
+        np.zeros(m), np.zeros(m), np.ones(m),
+        {name: np.zeros(m) for name in ("ordinary", "robust", "tail")},
+        np.zeros((len(SHARES), 0)), folds, whole, len(training),
+    )  # fmt: skip
+    trimmed = []
+    for k, own in enumerate(folds):
+        held = np.flatnonzero(fold == k)
+        for at in _blocks(held):
+            _judge(found, recipe, own, at, y[at])
+        some = held[np.isin(held, training)]
+        X = own.preparation.transform(rows[some])
+        trimmed.append([recipe.losses(model, X, y[some]) for model in own.trimmed])
+        progress("judging rows", (FOLDS + 1 + (k + 1) / FOLDS) / (FOLDS + 2))
+    return found._replace(trimmed=np.concatenate(trimmed, axis=1))
+
+
+def _folds(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
+    if recipe.regression:
+        return np.asarray(rng.permutation(len(y)) % FOLDS)
+    return assign_folds(y.astype(np.int64), FOLDS, rng)
+
+
+def _training(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
+    """Positions of training rows, a random sample of large tables."""
+    most = MOST_LINEAR if recipe.kernel == "linear" else MOST_KERNEL
+    if len(y) <= most:
+        return np.arange(len(y))
+    chosen = rng.choice(len(y), most, replace=False)
+    if not recipe.regression:
+        few = [np.flatnonzero(y == code)[: 2 * FOLDS] for code in np.unique(y)]
+        chosen = np.concatenate([chosen, *few])
+    return np.unique(chosen)
+
+
+def _whole(
+    columns: Any, recipe: Recipe, rows: Indices, y: AnyArray
+) -> tuple[Whole, Recipe]:
+    preparation = Preparation(columns).fit(rows)
+    X = preparation.transform(rows)
+    spectrum, note = tail_spectrum(recipe, X, y)
+    recipe = recipe._replace(spectrum=spectrum)
+    whole = Whole(
+        preparation,
+        fitted(recipe.under("mean"), X, y)[0],
+        fitted(recipe.robust(), X, y)[0],
+        fitted(recipe.under(spectrum), X, y)[0],
+        spectrum,
+        note,
+    )
+    return whole, recipe
+
+
+def _fold(
+    columns: Any,
+    recipe: Recipe,
+    rows: Indices,
+    y: AnyArray,
+    fine: Bools,
+    whole: Whole,
+) -> Fold:
+    preparation = Preparation(columns).fit(rows)
+    X = preparation.transform(rows)
+    robust, kept = _agreeing(recipe, X, y, fine, whole.robust)
+    return Fold(
+        preparation,
+        fitted(recipe.under("mean"), X, y)[0],
+        robust,
+        fitted(recipe.under(recipe.spectrum), X, y)[0],
+        _trimmed(recipe, robust, X, y),
+        X[kept],
+        y[kept],
+    )
+
+
+def _agreeing(
+    recipe: Recipe, X: Floats, y: AnyArray, fine: Bools, whole: Any
+) -> tuple[Any, Indices]:
+    """The robust fit and its rows; made anew where it contradicts all rows together.
+
+    On few rows a fold now and then takes wrong rows for structure, or the larger half
+    of a relation for wrong. Then it is fitted to some of its rows. Where that does not
+    help, it is fitted to those rows that the fit to all rows did not flag, and takes
+    from that fit only how far out wrong rows lie: still no model sees the fold's rows.
+    """
+    robust, kept = fitted(recipe.robust(), X, y)[0], np.arange(len(y))
+    share = whole.contamination_
+    if share == 0.0 or recipe.contamination != "auto":
+        return robust, kept
+    for attempt in range(ATTEMPTS):
+        if share / 3.0 <= robust.contamination_ <= 2.0 * share + 0.1:
+            return robust, kept
+        rng = np.random.default_rng([recipe.seed, attempt])
+        kept = np.sort(rng.permutation(len(y))[: int(0.9 * len(y))])
+        if len(np.unique(y[kept])) < 2:
+            break
+        robust = fitted(recipe.robust(), X[kept], y[kept])[0]
+    if recipe.regression and whole._judge_ is not None:
+        kept = np.flatnonzero(fine)
+        robust = fitted(recipe.robust(), X[kept], y[kept])[0]
+        if robust._judge_ is not None:
+            robust._judge_ = robust._judge_.believing(whole._judge_)
+    return robust, kept
+
+
+def _trimmed(recipe: Recipe, robust: Any, X: Floats, y: AnyArray) -> list[Any]:
+    """Ordinary fits without the worst shares of rows, as the robust fit sees them."""
+    losses = recipe.losses(robust, X, y)
+    order = np.argsort(losses, kind="stable")
+    models = []
+    for share in SHARES:
+        kept = np.sort(order[: max(len(y) - int(share * len(y)), 2)])
+        if not recipe.regression:
+            lone = [np.flatnonzero(y == code)[:1] for code in np.unique(y)]
+            kept = np.unique(np.concatenate([kept, *lone]))
+        models.append(fitted(recipe.under("mean"), X[kept], y[kept])[0])
+    return models
+
+
+def _agreement(
+    recipe: Recipe, whole: Any, folds: list[Fold]
+) -> tuple[bool, float, tuple[float, float]]:
+    """Whether there are wrong rows, how many, and where that share lies.
+
+    All rows together decide, if two folds say so too; four folds overrule them.
+    """
+    low, high = whole.contamination_interval_
+    if recipe.contamination != "auto":
+        return True, float(recipe.contamination), (low, high)
+    shares = np.array([fold.robust.contamination_ for fold in folds])
+    votes = int(np.sum(shares > 0.0))
+    if whole.contamination_ > 0.0 and votes >= SECONDED:
+        return True, float(whole.contamination_), (float(low), float(high))
+    if votes >= OVERRULED:
+        middle = float(np.median(shares))
+        return True, middle, (0.0, max(float(high), middle))
+    return False, 0.0, (0.0, float(high))
+
+
+def _blocks(rows: Indices) -> Iterator[Indices]:
+    for start in range(0, len(rows), BLOCK):
+        yield rows[start : start + BLOCK]
+
+
+def _judge(
+    found: CrossFit, recipe: Recipe, fold: Fold, at: Indices, y: AnyArray
+) -> None:
+    """Fill in what the fold's models say of rows that they have not seen."""
+    X = fold.preparation.transform(found.rows[at])
+    for name in ("ordinary", "robust", "tail"):
+        found.losses[name][at] = recipe.losses(getattr(fold, name), X, y)
+    robust = fold.robust
+    if not recipe.regression:
+        found.expected[at] = np.exp(-found.losses["robust"][at])
+        share = None if robust.contamination_ > 0.0 else min(found.share, 0.49)
+        if found.certain:
+            found.scores[at] = robust.score_outliers(X, y, contamination=share)
+        return
+    found.expected[at], found.scale[at] = robust.expect(X)
+    if not found.certain:
+        return
+    scores = robust.score_outliers(X, y, certain=True)
+    if recipe.contamination == "auto":
+        scores[_contradicted(fold, robust, X, y, scores)] = CHANCE
+    found.scores[at] = scores
+
+
+def _contradicted(
+    fold: Fold, robust: Any, X: Floats, y: AnyArray, scores: Floats
+) -> Bools:
+    """Held-out rows with a value in another unit, as the training rows see it."""
+    n = len(fold.targets)
+    both = np.concatenate([fold.matrix, X])
+    targets = np.concatenate([fold.targets, y])
+    outliers = np.concatenate([robust.outlier_score_ > 0.5, scores > 0.5])
+    pilot = np.arange(n) if n <= PILOT else np.arange(0, n, -(-n // PILOT))
+    return contradicted_values(both, targets, pilot, outliers)[n:]

@@ -1,0 +1,82 @@
+"""Held-out losses of the three fits, their sensitivity, and coefficients."""
+
+import numpy as np
+
+from ..._typing import Floats
+from ...metrics import loss_quantiles
+from ...ranking import risk
+from ...spectra import Superquantile, parse_spectrum
+from .crossfit import SHARES, CrossFit
+from .models import Recipe
+from .result import CoefficientShift, LossCurve, Sensitivity
+
+#: Levels of the quantile curve; level of the superquantile if the spectrum has none.
+LEVELS = np.linspace(0.0, 1.0, 101)
+LEVEL = 0.9
+#: Most coefficients shown.
+MOST_COEFFICIENTS = 40
+
+
+def tail_level(spectrum: str) -> float:
+    """The level of the superquantile that is reported: the spectrum's own or 0.9."""
+    parsed = parse_spectrum(spectrum)
+    return float(parsed.q) if isinstance(parsed, Superquantile) else LEVEL
+
+
+def loss_curves(found: CrossFit, recipe: Recipe) -> list[LossCurve]:
+    """Mean, median, tail and quantile curve of every fit's held-out losses."""
+    level = tail_level(recipe.spectrum)
+    used = found.whole.tail_spectrum.replace(":", " ").replace("_", " ")
+    labels = {
+        "ordinary": "ordinary fit",
+        "robust": "robust fit",
+        "tail": f"tail-risk fit ({used})",
+    }
+    return [
+        _curve(name, label, found.losses[name], level) for name, label in labels.items()
+    ]
+
+
+def _curve(name: str, label: str, losses: Floats, level: float) -> LossCurve:
+    values = loss_quantiles(losses, LEVELS)
+    return LossCurve(
+        name=name,
+        label=label,
+        mean=float(losses.mean()),
+        median=float(np.median(losses)),
+        q95=float(loss_quantiles(losses, [0.95])[0]),
+        superquantile=float(risk(losses, f"superquantile:{level}")),
+        levels=[float(u) for u in LEVELS],
+        values=[float(v) for v in values],
+    )
+
+
+def sensitivity(found: CrossFit) -> list[Sensitivity]:
+    """Held-out loss of ordinary fits without shares of the worst training rows."""
+    return [
+        Sensitivity(share, float(losses.mean()), float(np.median(losses)))
+        for share, losses in zip(SHARES, found.trimmed, strict=True)
+    ]
+
+
+def coefficient_shifts(found: CrossFit) -> list[CoefficientShift]:
+    """Coefficients of the fits to all rows, those that differ most first.
+
+    Of several classes the root mean square over them is taken.
+    """
+    whole = found.whole
+    fits = (whole.ordinary, whole.robust, whole.tail)
+    if not all(hasattr(fit, "coef_") for fit in fits):
+        return []
+    table = np.column_stack([_flat(np.asarray(fit.coef_)) for fit in fits])
+    moved = np.abs(table - table[:, :1]).max(axis=1)
+    order = np.argsort(-moved, kind="stable")[:MOST_COEFFICIENTS]
+    names = whole.preparation.names_
+    return [CoefficientShift(names[j], *map(float, table[j])) for j in order]
+
+
+def _flat(coefficients: Floats) -> Floats:
+    if coefficients.ndim == 2 and len(coefficients) > 1:
+        centred = coefficients - coefficients.mean(axis=0)
+        return np.asarray(np.sqrt(np.mean(centred**2, axis=0)))
+    return coefficients.ravel()

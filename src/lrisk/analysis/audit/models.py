@@ -1,0 +1,130 @@
+"""The fits that an audit compares, for one task and one kernel."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
+
+from ..._typing import AnyArray, Floats
+from ..._warnings import CollapsedFitWarning
+from ...estimators import (
+    RiskClassifier,
+    RiskRegressor,
+    RobustClassifier,
+    RobustRegressor,
+)
+from ...spectra import parse_spectrum
+
+#: Landmarks by which kernel fits of the mean and of the tail are approximated.
+LANDMARKS = 300
+#: Milder and milder spectra, for tail fits that collapse.
+MILDER = ("superquantile:0.9", "superquantile:0.7", "superquantile:0.5",
+          "superquantile:0.3", "extremile:1.5", "mean")  # fmt: skip
+#: Probabilities are cut off here: one impossible row must not decide a mean.
+LEAST_PROBABILITY = 1e-6
+
+
+class Recipe(NamedTuple):
+    """How to make the three fits."""
+
+    task: str
+    kernel: str
+    spectrum: str
+    contamination: str | float
+    seed: int
+
+    @property
+    def regression(self) -> bool:
+        """Whether targets are numbers."""
+        return self.task == "regression"
+
+    def robust(self) -> Any:
+        """The estimator that resists wrong rows."""
+        make = RobustRegressor if self.regression else RobustClassifier
+        return make(
+            self.kernel, contamination=self.contamination, random_state=self.seed
+        )
+
+    def under(self, spectrum: str) -> Any:
+        """The fit of smallest spectral risk; "mean" is the ordinary fit."""
+        make: Any = RiskRegressor if self.regression else RiskClassifier
+        model = make(spectrum, random_state=self.seed)
+        if self.kernel == "linear":
+            return model
+        return make_pipeline(_Landmarks(self.kernel, self.seed), model)
+
+    def losses(self, model: Any, X: Floats, y: AnyArray) -> Floats:
+        """|residual|, or −log of the label's probability."""
+        if self.regression:
+            return np.asarray(np.abs(y - model.predict(X)))
+        table = model.predict_proba(X)
+        p = table[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+        return np.asarray(-np.log(np.maximum(p, LEAST_PROBABILITY)))
+
+
+class _Landmarks(Nystroem):
+    """Nyström features, never more than there are rows."""
+
+    def __init__(self, kernel: str = "rbf", random_state: Any = None) -> None:
+        super().__init__(kernel, random_state=random_state)
+
+    def fit(self, X: Floats, y: Any = None) -> "_Landmarks":
+        """Choose landmarks among the rows."""
+        self.n_components = min(LANDMARKS, len(X))
+        super().fit(X)
+        return self
+
+
+def fitted(model: Any, X: Floats, y: AnyArray) -> tuple[Any, bool]:
+    """The fitted model, and whether it collapsed to a constant."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    known = (CollapsedFitWarning, ConvergenceWarning)
+    for warning in caught:
+        if not issubclass(warning.category, known):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return model, any(issubclass(w.category, CollapsedFitWarning) for w in caught)
+
+
+def is_constant(model: Any, X: Floats, y: AnyArray) -> bool:
+    """Whether predictions vary by less than a thousandth of the mean fit's."""
+    predict: Callable[[Floats], Floats]
+    predict = getattr(model, "decision_function", model.predict)
+    spread = np.std(np.asarray(predict(X), dtype=np.float64))
+    return bool(spread <= 1e-3 * max(float(np.std(y)), 1e-300))
+
+
+def tail_spectrum(recipe: Recipe, X: Floats, y: AnyArray) -> tuple[str, str]:
+    """The asked spectrum, or the strongest milder one whose fit uses the features.
+
+    Returns
+    -------
+    spectrum : str
+    note : str
+        Empty, or what was done instead of what was asked.
+    """
+    strength = _weight_on_tail(recipe.spectrum)
+    ladder = [recipe.spectrum]
+    ladder += [name for name in MILDER if _weight_on_tail(name) < strength]
+    for name in ladder:
+        model, collapsed = fitted(recipe.under(name), X, y)
+        if not collapsed and not is_constant(model, X, y):
+            break
+    if name == recipe.spectrum:
+        return name, ""
+    return name, (
+        f"Under {recipe.spectrum} the best fit ignores all columns and predicts the "
+        f"same for every row; {name} was used instead."
+    )
+
+
+def _weight_on_tail(spectrum: str) -> float:
+    """Weight of the worst tenth of the rows."""
+    return float(1.0 - parse_spectrum(spectrum).cumulative(np.array([0.9]))[0])

@@ -1,0 +1,263 @@
+"""What an audit found: plain numbers and words, ready to be written or drawn."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from ..._typing import Bools, Floats
+
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column of the table as the audit read it.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "numeric", "categorical", "boolean", "date", "identifier", "constant", "text",
+        "target", "group" or "time".
+    missing, distinct : int
+    note : str
+        Empty, or one plain sentence.
+    """
+
+    name: str
+    kind: str
+    missing: int
+    distinct: int
+    note: str
+
+
+@dataclass(frozen=True)
+class LossCurve:
+    """Held-out losses of one fit: |residual| in units of y, or log loss.
+
+    Attributes
+    ----------
+    name : str
+        "ordinary", "robust" or "tail".
+    label : str
+        Words for people, e.g. "tail-risk fit (superquantile 0.9)".
+    mean, median, q95, superquantile : float
+    levels, values : list of float
+        The quantile curve, at most 101 points.
+    """
+
+    name: str
+    label: str
+    mean: float
+    median: float
+    q95: float
+    superquantile: float
+    levels: list[float]
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class FlaggedRow:
+    """One row that does not fit.
+
+    Attributes
+    ----------
+    row : int
+        Row of the input, counted from 1, the header not counted.
+    score, residual : float
+    observed, expected : str
+    reasons : list of str
+    values : dict of str to str
+        Shown value by column, cut to 80 characters.
+    """
+
+    row: int
+    score: float
+    residual: float
+    observed: str
+    expected: str
+    reasons: list[str]
+    values: dict[str, str]
+
+
+@dataclass(frozen=True)
+class GroupRate:
+    """How well the rows of one group, or of one stretch of time, fit."""
+
+    group: str
+    rows: int
+    flag_rate: float
+    mean_loss: float
+    q95_loss: float
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What many flagged rows, and few others, have in common."""
+
+    text: str
+    flagged_with: int
+    flagged: int
+    rows_with: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A change of one kind that makes rows fit; `rows` are counted from 1."""
+
+    text: str
+    column: str
+    kind: str
+    rows: list[int]
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Held-out loss when a share of the worst rows is left out of training."""
+
+    share: float
+    mean_loss: float
+    median_loss: float
+
+
+@dataclass(frozen=True)
+class CoefficientShift:
+    """One coefficient, of a standardised feature, in the three fits."""
+
+    name: str
+    ordinary: float
+    robust: float
+    tail: float
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """Everything an audit found.
+
+    `scores`, `residuals`, `flags` and `reasons` have one entry per input row, in input
+    order; scores and residuals are NaN where the target is missing.
+    """
+
+    source: str
+    task: str
+    target: str
+    n_rows: int
+    n_used: int
+    columns: list[ColumnSummary]
+    n_missing: int
+    contamination: float
+    interval: tuple[float, float]
+    expected_false_flags: float
+    threshold: float
+    looks_clean: bool
+    summary: str
+    scores: Floats
+    residuals: Floats
+    flags: Bools
+    reasons: list[list[str]]
+    losses: list[LossCurve]
+    tail_note: str
+    flagged: list[FlaggedRow]
+    sensitivity: list[Sensitivity]
+    coefficients: list[CoefficientShift]
+    groups: list[GroupRate]
+    times: list[GroupRate]
+    causes: list[Cause]
+    repairs: list[Repair]
+    verdicts: dict[str, float] | None
+    comparison: dict[str, Any] | None
+    next_steps: list[str]
+    sampling: str
+    options: dict[str, Any]
+    versions: dict[str, str]
+    seed: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON holds it: NaN is null, arrays are lists.
+
+        Most rows have no reasons: they are kept by position, as in ``{"12": [...]}``.
+        """
+        plain: dict[str, Any] = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name == "reasons":
+                value = {str(i): list(r) for i, r in enumerate(value) if r}
+            plain[field.name] = _jsonable(value)
+        return plain
+
+    def rows_frame(self) -> Any:
+        """Every row in input order as a pandas frame: what ``rows.csv`` holds."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "row": np.arange(1, self.n_rows + 1),
+                "score": self.scores,
+                "flag": self.flags,
+                "residual": self.residuals,
+                "reasons": [" ".join(words) for words in self.reasons],
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Self:
+        """The result that `to_dict` described."""
+        records = {
+            "columns": ColumnSummary, "losses": LossCurve, "flagged": FlaggedRow,
+            "sensitivity": Sensitivity, "coefficients": CoefficientShift,
+            "groups": GroupRate, "times": GroupRate, "causes": Cause,
+            "repairs": Repair,
+        }  # fmt: skip
+        known = dict(plain)
+        for name, record in records.items():
+            known[name] = [_record(record, entry) for entry in plain[name]]
+        for name in ("scores", "residuals"):
+            known[name] = np.array(plain[name], dtype=np.float64)
+        known["flags"] = np.array(plain["flags"], dtype=bool)
+        reasons: list[list[str]] = [[] for _ in range(len(known["flags"]))]
+        for position, words in plain["reasons"].items():
+            reasons[int(position)] = list(words)
+        known["reasons"] = reasons
+        low, high = plain["interval"]
+        known["interval"] = (_number(low), _number(high))
+        return _record(cls, known)
+
+
+def _record(record: type[_Record], entry: dict[str, Any]) -> _Record:
+    """A dataclass from a JSON object: null stands for NaN where a number belongs."""
+    fields = dataclasses.fields(record)  # type: ignore[arg-type]
+    values = {field.name: entry[field.name] for field in fields}
+    for field in fields:
+        if field.type is float:
+            values[field.name] = _number(values[field.name])
+        elif field.type == list[float]:
+            values[field.name] = [_number(value) for value in values[field.name]]
+    return record(**values)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _jsonable(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f":
+            known = np.isfinite(value)
+            return [float(v) if k else None for v, k in zip(value.tolist(), known)]
+        return value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _jsonable(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

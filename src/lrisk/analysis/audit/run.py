@@ -1,0 +1,279 @@
+"""The audit itself: read, cross-fit, flag, explain."""
+
+import importlib.metadata
+import platform
+import time as clock
+from typing import Any
+
+import numpy as np
+
+from ..._params import check_choice, check_count, check_real
+from ..._typing import Bools, Floats, Indices
+from ..._version import __version__
+from ...spectra import parse_spectrum
+from .crossfit import BLOCK, CrossFit, Progress, cross_fit
+from .curves import coefficient_shifts, loss_curves, sensitivity
+from .models import Recipe
+from .reasons import MOST_EXPLAINED, expected_of, explain
+from .repairs import likely_repairs
+from .result import AuditResult, FlaggedRow, GroupRate
+from .sharing import group_rates, shared_causes, time_rates
+from .tables import Table, table_of
+from .verdicts import measured, parse_verdicts
+from .wording import comparison, looks_clean, next_steps, summary
+
+#: Score above which a row is flagged.
+THRESHOLD = 0.7
+#: Rows in the table of flagged rows, and columns of it.
+MOST_ROWS, MOST_VALUES = 500, 30
+#: Rows that are explained although they are not flagged: the worst.
+WORST = 10
+
+
+def _silent(step: str, share: float) -> None:
+    """Tell nobody."""
+
+
+def audit(
+    data: Any,
+    target: Any,
+    *,
+    task: str = "auto",
+    kernel: str = "linear",
+    spectrum: str = "superquantile:0.9",
+    contamination: str | float = "auto",
+    group: str | None = None,
+    time: str | None = None,
+    seed: int = 0,
+    verdicts: Any = None,
+    compare: dict[str, Any] | None = None,
+    source: str = "",
+    progress: Progress = _silent,
+) -> AuditResult:
+    """Find the rows of a table that do not fit, and say what changes without them.
+
+    Five times the fits are made without a fifth of the rows, preparation included, and
+    judge that fifth: no row is judged by a model that has seen it, and losses are
+    compared on held-out rows. Only the share of rows that do not belong, and whether
+    there are any, is estimated from all rows together.
+
+    Parameters
+    ----------
+    data : pandas or polars DataFrame, dict of columns, or array of shape (n, d)
+    target : str or array-like of shape (n,)
+        Name of the column to be predicted, or its values.
+    task : {"auto", "regression", "classification"}, default="auto"
+        By default text, booleans and targets of two values are classes.
+    kernel : {"linear", "rbf"}, default="linear"
+        Of the fits that are compared; rows are judged by a flexible one in any case.
+    spectrum : str, default="superquantile:0.9"
+        Of the tail-risk fit.
+    contamination : "auto" or float in [0, 0.5), default="auto"
+        A number is taken at its word: so many rows are flagged.
+    group, time : str or None
+        Columns by which rates of flagged rows and losses are told.
+    seed : int, default=0
+    verdicts : mapping of row to word, sequence of words, or None
+        "wrong" or "right" for rows that a person has looked at; rows count from 1.
+        Wrong rows are flagged and right ones are not, whatever the fits say; and it is
+        measured how often the fits' own flags are right.
+    compare : dict or None
+        An earlier result's `to_dict()`.
+    source : str
+        Name of the data, for the report.
+    progress : callable
+        Told the name of each step and the share of the work done.
+
+    Returns
+    -------
+    AuditResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk import audit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(120, 2))
+    >>> y = 50 + 10 * X[:, 0] + rng.normal(size=120)
+    >>> y[[3, 50, 77, 90]] *= 10
+    >>> result = audit({"a": X[:, 0], "b": X[:, 1], "y": y}, target="y")
+    >>> [row.row for row in result.flagged if row.row in (4, 51, 78, 91)].__len__()
+    4
+    """
+    start = clock.perf_counter()
+    _check(task, kernel, contamination, seed)
+    parse_spectrum(spectrum)
+    table = table_of(data, target, task, group, time)
+    said = parse_verdicts(verdicts, table.n_rows)
+    recipe = Recipe(table.task, kernel, spectrum, contamination, seed)
+    found = cross_fit(table, recipe, progress)
+    options = {
+        "task": task, "kernel": kernel, "spectrum": spectrum,
+        "contamination": contamination, "group": group, "time": time,
+    }  # fmt: skip
+    result = _assemble(table, recipe, found, said, compare, source, options, start)
+    progress("done", 1.0)
+    return result
+
+
+def _check(task: str, kernel: str, contamination: Any, seed: Any) -> None:
+    check_choice("audit", "task", task, ("auto", "regression", "classification"))
+    check_choice("audit", "kernel", kernel, ("linear", "rbf"))
+    check_count("audit", "seed", seed, low=0)
+    if not (isinstance(contamination, str) and contamination == "auto"):
+        check_real("audit", "contamination", contamination, low=0, high=0.5,
+                   high_open=True, remedy="or 'auto'")  # fmt: skip
+
+
+def _flags(
+    found: CrossFit, recipe: Recipe, misfit: Floats, said: Indices
+) -> tuple[Bools, float]:
+    """Which used rows are flagged, and above which score."""
+    if recipe.contamination == "auto":
+        flags, threshold = found.scores > THRESHOLD, THRESHOLD
+    else:
+        count = int(float(recipe.contamination) * len(found.rows))
+        worst = np.lexsort((-misfit, -found.scores))[:count]
+        flags = np.zeros(len(found.rows), dtype=bool)
+        flags[worst] = True
+        threshold = float(found.scores[worst].min()) if count else 1.0
+    own = said[found.rows]
+    return np.asarray((flags | (own > 0)) & (own >= 0)), threshold
+
+
+def _assemble(
+    table: Table,
+    recipe: Recipe,
+    found: CrossFit,
+    said: Indices,
+    compare: dict[str, Any] | None,
+    source: str,
+    options: dict[str, Any],
+    start: float,
+) -> AuditResult:
+    n, rows = table.n_rows, found.rows
+    residual, misfit = _residuals(table, found)
+    flags, threshold = _flags(found, recipe, misfit, said)
+    raw = found.scores > threshold if recipe.contamination == "auto" else flags
+    order = np.lexsort((-misfit, -found.scores))
+    worst = order[flags[order]]
+    words = explain(table, found, np.concatenate([worst[:MOST_EXPLAINED],
+                    order[:WORST], worst[MOST_EXPLAINED:]]))  # fmt: skip
+    curves = loss_curves(found, recipe)
+    causes = shared_causes(table, rows, flags)
+    repairs = likely_repairs(table, found, worst)
+    clean = looks_clean(int(flags.sum()), len(rows), found.interval)
+    false_flags = float(np.sum(1.0 - found.scores[flags & (said[rows] == 0)]))
+    told = recipe.contamination != "auto"
+    sampling = _sampling(found)
+    reasons: list[list[str]] = [[] for _ in range(n)]
+    for i, told_words in words.items():
+        reasons[int(rows[i])] = told_words
+    by_row = np.zeros(n, dtype=bool)
+    by_row[rows[flags]] = True
+    was = np.zeros(n, dtype=bool)
+    was[rows[raw]] = True
+    return AuditResult(
+        source=source,
+        task=table.task,
+        target=table.target.name,
+        n_rows=n,
+        n_used=len(rows),
+        columns=table.summaries(),
+        n_missing=int(
+            sum(column.missing.sum() for column in [*table.columns, table.target])
+        ),
+        contamination=found.share,
+        interval=found.interval,
+        expected_false_flags=false_flags,
+        threshold=threshold,
+        looks_clean=clean and not told,
+        summary=summary(found, table, int(flags.sum()), false_flags, told),
+        scores=_spread(n, rows, found.scores),
+        residuals=_spread(n, rows, residual),
+        flags=by_row,
+        reasons=reasons,
+        losses=curves,
+        tail_note=found.whole.tail_note,
+        flagged=_rows(table, found, residual, worst[:MOST_ROWS], reasons),
+        sensitivity=sensitivity(found),
+        coefficients=coefficient_shifts(found),
+        groups=_rates("group", table, found, flags),
+        times=_rates("time", table, found, flags),
+        causes=causes,
+        repairs=repairs,
+        verdicts=measured(said, was),
+        comparison=None
+        if compare is None
+        else comparison(compare, found.share, found.interval, by_row, curves),
+        next_steps=next_steps(
+            table, int(flags.sum()), clean, curves, causes, repairs, bool(sampling)
+        ),
+        sampling=sampling,
+        options=options,
+        versions=_versions(),
+        seed=recipe.seed,
+        seconds=clock.perf_counter() - start,
+    )
+
+
+def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
+    """Residuals in units of y (or deviance residuals), and the order of misfit."""
+    if table.task == "regression":
+        away = table.y[found.rows] - found.expected
+        return away, np.abs(away) / found.scale
+    surprise = np.sqrt(-2.0 * np.log(np.maximum(found.expected, 1e-300)))
+    return surprise, surprise
+
+
+def _spread(n: int, rows: Indices, values: Floats) -> Floats:
+    whole = np.full(n, np.nan)
+    whole[rows] = values
+    return whole
+
+
+def _rows(
+    table: Table,
+    found: CrossFit,
+    residual: Floats,
+    worst: Indices,
+    reasons: list[list[str]],
+) -> list[FlaggedRow]:
+    shown = []
+    for i in worst:
+        row = int(found.rows[i])
+        shown.append(
+            FlaggedRow(
+                row=row + 1,
+                score=float(found.scores[i]),
+                residual=float(residual[i]),
+                observed=table.target_shown(row),
+                expected=expected_of(table, found, int(i)),
+                reasons=reasons[row],
+                values={c.name: c.shown(row) for c in table.columns[:MOST_VALUES]},
+            )
+        )
+    return shown
+
+
+def _rates(role: str, table: Table, found: CrossFit, flags: Bools) -> list[GroupRate]:
+    columns = [column for column in table.columns if column.kind == role]
+    rate = group_rates if role == "group" else time_rates
+    losses = found.losses["robust"]
+    return rate(columns[0], found.rows, flags, losses) if columns else []
+
+
+def _sampling(found: CrossFit) -> str:
+    m = len(found.rows)
+    if found.n_training >= m:
+        return ""
+    return (
+        f"The fits were trained on {found.n_training} of {m} rows, drawn at random; "
+        f"all rows were judged, {BLOCK} at a time."
+    )
+
+
+def _versions() -> dict[str, str]:
+    names = ("numpy", "scipy", "scikit-learn", "numba")
+    found = {name: importlib.metadata.version(name) for name in names}
+    return {"lrisk": __version__, "python": platform.python_version(), **found}

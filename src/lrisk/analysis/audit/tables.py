@@ -1,0 +1,308 @@
+"""A table as the audit uses it: from pandas, polars or arrays to typed columns."""
+
+import difflib
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._params import refused
+from ..._typing import AnyArray, Bools, Floats, Indices
+from .columns import Column, typed_column
+from .result import ColumnSummary
+
+#: Columns beyond which a table is refused.
+MOST_COLUMNS = 2000
+#: Distinct whole numbers below which a numeric target may be classes.
+FEW_VALUES = 10
+#: Rows of a class without which it cannot be held out.
+FEWEST_OF_CLASS = 2
+
+
+class Table(NamedTuple):
+    """Features, target, group and time of all rows of the input.
+
+    Attributes
+    ----------
+    columns : list of Column
+        All but the target.
+    target : Column
+    task : str
+        "regression" or "classification".
+    y : array of shape (n,)
+        Numbers, or positions among `classes`; NaN or −1 where missing.
+    classes : list of str
+    notes : list of str
+        What a reader should know of how the target was read.
+    """
+
+    columns: list[Column]
+    target: Column
+    task: str
+    y: AnyArray
+    classes: list[str]
+    notes: list[str]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the input."""
+        return len(self.y)
+
+    @property
+    def used(self) -> Bools:
+        """Rows whose target is known."""
+        if self.task == "classification":
+            return np.asarray(self.y >= 0)
+        return np.asarray(~np.isnan(self.y))
+
+    @property
+    def features(self) -> list[Column]:
+        """Columns that models use."""
+        return [column for column in self.columns if column.is_feature]
+
+    def named(self, name: str) -> Column:
+        """The column of that name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def summaries(self) -> list[ColumnSummary]:
+        """One entry per column, the target last."""
+        return [
+            ColumnSummary(c.name, c.kind, int(c.missing.sum()), c.distinct, c.note)
+            for c in [*self.columns, self.target.called("target")]
+        ]
+
+    def target_shown(self, row: int) -> str:
+        """The target of one row as text."""
+        return self.target.shown(row)
+
+
+def table_of(
+    data: Any,
+    target: Any,
+    task: str = "auto",
+    group: str | None = None,
+    time: str | None = None,
+) -> Table:
+    """Read a frame (pandas, polars, a dict of columns) or an array as a table.
+
+    Parameters
+    ----------
+    data : DataFrame, mapping of columns, or array-like of shape (n, d)
+    target : str or array-like of shape (n,)
+        Name of a column of a frame; the targets themselves otherwise.
+    task : {"auto", "regression", "classification"}
+    group, time : str or None
+        Names of columns.
+    """
+    names, raw = _raw_columns(data)
+    check_width(len(names))
+    if isinstance(target, str):
+        target = closest(target, names, "target")
+        at = names.index(target)
+        goal = typed_column(target, raw[at])
+        names, raw = names[:at] + names[at + 1 :], raw[:at] + raw[at + 1 :]
+    else:
+        goal = typed_column("target", _raw(target))
+    if not names:
+        rule, remedy = "of at least one column beside the target", "add features"
+        raise ValueError(refused("audit", "data", rule, "none", remedy))
+    for other in raw:
+        if len(other) != len(goal.values):
+            rule, remedy = "one value per row", "pass as many targets as rows"
+            raise ValueError(refused("audit", "target", rule, len(goal.values), remedy))
+    columns = [typed_column(name, values) for name, values in zip(names, raw)]
+    for role, name in (("group", group), ("time", time)):
+        if name is not None:
+            at = names.index(closest(name, names, role))
+            columns[at] = columns[at].called(role)
+    return _with_target(columns, goal, task)
+
+
+def column_of(data: Any, name: str) -> Column:
+    """One column of a frame, typed; ValueError if there is none of that name."""
+    names, raw = _raw_columns(data)
+    return typed_column(name, raw[names.index(closest(name, names, "column"))])
+
+
+def check_width(n_columns: int) -> None:
+    """Refuse tables of too many columns."""
+    if n_columns > MOST_COLUMNS:
+        rule, remedy = f"a table of at most {MOST_COLUMNS} columns", "leave some out"
+        raise ValueError(refused("audit", "data", rule, n_columns, remedy))
+
+
+def closest(name: str, names: Sequence[str], role: str) -> str:
+    """The name, or an error that suggests the nearest one."""
+    if name in names:
+        return name
+    near = difflib.get_close_matches(name.lower(), [n.lower() for n in names], n=1)
+    if near:
+        suggested = next(n for n in names if n.lower() == near[0])
+        remedy = f"did you mean {suggested!r}?"
+    else:
+        shown = ", ".join(repr(n[:40]) for n in names[:8])
+        remedy = f"there are {shown}{', ...' if len(names) > 8 else ''}"
+    message = refused("audit", role, "the name of a column", name[:80], remedy)
+    raise ValueError(message.replace("?.", "?"))
+
+
+def _with_target(columns: list[Column], goal: Column, task: str) -> Table:
+    numeric = not goal.has_levels
+    if goal.missing.all():
+        rule, remedy = "known in some rows", "choose another column"
+        raise ValueError(refused("audit", "target", rule, "no value", remedy))
+    if goal.kind == "date":
+        rule, remedy = "numbers or classes", "turn dates into numbers first"
+        raise ValueError(refused("audit", "target", rule, "dates", remedy))
+    notes = [goal.note] if goal.note and goal.kind == "numeric" else []
+    if task == "auto":
+        two = numeric and goal.distinct == 2
+        task = "classification" if goal.has_levels or two or goal.kind == "boolean" \
+            else "regression"  # fmt: skip
+        if goal.kind in ("identifier", "text") and goal.has_levels:
+            rule = "numbers, or classes that repeat"
+            remedy = "choose another column, or clean it"
+            example = goal.levels[0][:40]
+            raise ValueError(refused("audit", "target", rule, example, remedy))
+        if task == "regression" and goal.distinct <= FEW_VALUES:
+            notes.append(
+                f"The target holds {goal.distinct} different numbers and was taken as "
+                "a quantity; if they are classes, choose the task classification."
+            )
+    if task == "regression":
+        if not numeric:
+            rule, remedy = "numeric for regression", "or choose classification"
+            example = goal.levels[0][:40]
+            raise ValueError(refused("audit", "target", rule, example, remedy))
+        if goal.distinct < 2:
+            rule, remedy = "of at least two values", "choose another column"
+            raise ValueError(refused("audit", "target", rule, "a constant", remedy))
+        return Table(columns, goal, task, goal.values, [], notes)
+    return _classified(columns, goal, notes)
+
+
+def _classified(columns: list[Column], goal: Column, notes: list[str]) -> Table:
+    codes, classes = _classes(goal)
+    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+    rare = counts < FEWEST_OF_CLASS
+    if rare.any() and not rare.all():
+        lost = ", ".join(repr(classes[i][:40]) for i in np.flatnonzero(rare)[:3])
+        notes.append(f"Classes of a single row cannot be judged and are left: {lost}.")
+        place = np.full(len(classes) + 1, -1)
+        place[np.flatnonzero(~rare)] = np.arange((~rare).sum())
+        codes, classes = place[codes], [c for c, r in zip(classes, rare) if not r]
+    if len(classes) < 2:
+        rule, remedy = "of at least two classes", "add rows of another class"
+        raise ValueError(
+            refused("audit", "target", rule, f"one class, {classes[0]}", remedy)
+        )
+    if len(classes) > 100:
+        rule, remedy = "of at most 100 classes", "choose regression or pool classes"
+        raise ValueError(refused("audit", "target", rule, len(classes), remedy))
+    return Table(columns, goal, "classification", codes, classes, notes)
+
+
+def _classes(goal: Column) -> tuple[Indices, list[str]]:
+    """Codes in the order of the sorted classes."""
+    if goal.has_levels:
+        order = np.argsort(np.array(goal.levels, dtype=object), kind="stable")
+        place = np.full(len(order) + 1, -1, dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return place[goal.values], [goal.levels[i] for i in order]
+    known = ~np.isnan(goal.values)
+    codes = np.full(len(known), -1, dtype=np.int64)
+    values, codes[known] = np.unique(goal.values[known], return_inverse=True)
+    rows = [int(np.flatnonzero(goal.values == value)[0]) for value in values]
+    return codes, [goal.shown(row) for row in rows]
+
+
+def _raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
+    if hasattr(data, "columns") and hasattr(data, "__getitem__"):
+        names = [str(name) for name in data.columns]
+        if hasattr(data, "iloc"):
+            series = [data.iloc[:, j] for j in range(len(names))]
+        else:
+            series = [data[name] for name in names]
+        return _unique(names), [_raw(column) for column in series]
+    if isinstance(data, dict):
+        names = [str(name) for name in data]
+        return _unique(names), [_raw(column) for column in data.values()]
+    values = np.asarray(data)
+    if values.ndim != 2:
+        rule, remedy = "a table of rows and columns", "pass a frame or a 2-d array"
+        raise ValueError(refused("audit", "data", rule, type(data).__name__, remedy))
+    return [f"x{j + 1}" for j in range(values.shape[1])], [_raw(c) for c in values.T]
+
+
+def _unique(names: list[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        count = seen[name] = seen.get(name, 0) + 1
+        unique.append(name if count == 1 else f"{name}.{count - 1}")
+    return unique
+
+
+def _raw(series: Any) -> AnyArray:
+    """One column as floats, booleans, dates or objects."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(series, polars.Series):
+        return _raw_polars(series, polars)
+    kind = getattr(getattr(series, "dtype", None), "kind", "O")
+    if kind in "iuf":  # pandas' own integers and floats may hold missing values
+        if hasattr(series, "to_numpy"):
+            plain = series.to_numpy(dtype=np.float64, na_value=np.nan)
+            return _whole_if_so(plain, kind)
+        return np.asarray(series)
+    if kind == "M":
+        if getattr(series.dtype, "tz", None) is not None:
+            series = series.dt.tz_convert(None)
+        return np.asarray(series, dtype="datetime64[s]")
+    values = np.asarray(series)
+    if values.ndim != 1:
+        rule, remedy = "one value per row", "pass one column"
+        raise ValueError(refused("audit", "a column", rule, values.shape, remedy))
+    if values.dtype.kind in "biufM":
+        return values
+    return _objects(values)
+
+
+def _whole_if_so(values: Floats, kind: str) -> AnyArray:
+    if kind in "iu" and not np.isnan(values).any():
+        return values.astype(np.int64)
+    return values
+
+
+def _objects(values: AnyArray) -> AnyArray:
+    """Text, or numbers where all known cells are numbers."""
+    cells = [None if _is_missing(cell) else cell for cell in values.tolist()]
+    known = [cell for cell in cells if cell is not None]
+    if known and all(isinstance(cell, bool | np.bool_) for cell in known):
+        if len(known) == len(cells):
+            return np.array(cells, dtype=bool)
+        return np.array([None if c is None else str(c) for c in cells], dtype=object)
+    if known and all(isinstance(cell, int | float | np.number) for cell in known):
+        return np.array([np.nan if c is None else float(c) for c in cells])
+    return np.array([None if c is None else str(c) for c in cells], dtype=object)
+
+
+def _is_missing(cell: Any) -> bool:
+    if cell is None:
+        return True
+    if isinstance(cell, str):
+        return False
+    return bool(cell != cell) if np.isscalar(cell) else type(cell).__name__ == "NAType"
+
+
+def _raw_polars(series: Any, polars: Any) -> AnyArray:
+    kind = series.dtype
+    if kind.is_numeric():
+        plain = series.cast(polars.Float64).to_numpy()
+        return _whole_if_so(np.array(plain), "i" if kind.is_integer() else "f")
+    if kind == polars.Boolean and series.null_count() == 0:
+        return np.asarray(series.to_numpy(), dtype=bool)
+    if kind == polars.Date or kind == polars.Datetime:
+        return np.asarray(series.cast(polars.Datetime("us")).to_numpy(),
+                          dtype="datetime64[s]")  # fmt: skip
+    return np.array(series.cast(polars.String).to_list(), dtype=object)

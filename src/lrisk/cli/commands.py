@@ -1,0 +1,238 @@
+"""The commands and their options; all that is slow is imported inside them."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .._version import __version__
+from .errors import BadInput, told_in_one_line
+
+FILE = click.Path(path_type=Path)
+TASKS = click.Choice(["auto", "regression", "classification"])
+KERNELS = click.Choice(["linear", "rbf"])
+
+
+class Contamination(click.ParamType[str | float]):
+    """'auto' or a share."""
+
+    name = "auto|SHARE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
+        """Turn the text into 'auto' or a number in [0, 0.5)."""
+        if value == "auto":
+            return "auto"
+        try:
+            share = float(value)
+        except ValueError:
+            share = -1.0
+        if not 0.0 <= share < 0.5:
+            self.fail(f"must be 'auto' or a number in [0, 0.5), got {value!r}", param)
+        return share
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="lrisk", message="%(prog)s %(version)s")
+def lrisk() -> None:
+    """Find rows that do not fit, and learn in spite of them.
+
+    Begin with: lrisk audit DATA.csv --target COLUMN
+    """
+
+
+@lrisk.command()
+@click.argument("data", type=FILE)
+@click.option("--target", required=True, help="Column to be predicted.")
+@click.option("--task", type=TASKS, default="auto", show_default=True)
+@click.option("--kernel", type=KERNELS, default="linear", show_default=True,
+              help="Of the fits that are compared.")  # fmt: skip
+@click.option("--spectrum", default="superquantile:0.9", show_default=True,
+              help="Of the tail-risk fit.")  # fmt: skip
+@click.option("--contamination", type=Contamination(), default="auto",
+              show_default=True, help="Share of wrong rows, if known.")  # fmt: skip
+@click.option("--group", help="Column by which rates are told.")
+@click.option("--time", help="Column of dates or times by which rates are told.")
+@click.option("--out", type=FILE, default=None,
+              help="Folder for report.html, rows.csv and audit.json.  "
+              "[default: DATA-audit]")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--fail-above", type=click.FloatRange(0.0, 1.0),
+              help="Exit with status 1 if more than this share of rows does not belong "
+              "(by the lower end of its interval).")  # fmt: skip
+@click.option("--redact", is_flag=True, help="Leave values out of what is written.")
+@click.option("--compare", type=FILE, help="An earlier audit.json.")
+@click.option("--verdicts", type=FILE,
+              help="A rows.csv with 'wrong' or 'right' as verdicts.")  # fmt: skip
+def audit(
+    data: Path,
+    target: str,
+    out: Path | None,
+    fail_above: float | None,
+    redact: bool,
+    compare: Path | None,
+    verdicts: Path | None,
+    **options: Any,
+) -> None:
+    """Say which rows of a table do not fit, why, and what changes without them.
+
+    DATA is a .csv, .tsv or .parquet file, .gz or not.
+    """
+    from .reading import read_audit, read_table, read_verdicts
+
+    with told_in_one_line():
+        folder = out or Path(f"{data.name.split('.')[0] or 'data'}-audit")
+        _writable(folder)
+        frame = read_table(data)
+        options["verdicts"] = read_verdicts(verdicts) if verdicts else None
+        options["compare"] = read_audit(compare) if compare else None
+        result = _audited(frame, target, data.name, options, folder, redact)
+    if fail_above is not None and result.interval[0] > fail_above:
+        click.echo(
+            f"lrisk: at least {result.interval[0]:.1%} of the rows do not belong, "
+            f"more than --fail-above {fail_above:g}",
+            err=True,
+        )
+        raise click.exceptions.Exit(1)
+
+
+def _audited(
+    data: Any,
+    target: str,
+    source: str,
+    options: dict[str, Any],
+    out: Path,
+    redact: bool,
+) -> Any:
+    """Audit, print, write; the result."""
+    from rich.console import Console
+
+    from ..analysis.audit import audit as run_audit
+    from ..report import write_audit
+    from .printing import print_audit, progress_bar
+    from .writing import carry_verdicts
+
+    with progress_bar(Console(stderr=True)) as progress:
+        result = run_audit(data, target, source=source, progress=progress, **options)
+    words = options.get("verdicts")
+    written = write_audit(result, out, redact)
+    if words:
+        carry_verdicts(out / "rows.csv", words)
+    console = Console(soft_wrap=True, highlight=False)
+    print_audit(result, console, redact)
+    console.print(
+        "\nWritten: " + ", ".join(str(path) for path in written), markup=False
+    )
+    return result
+
+
+def _writable(folder: Path) -> None:
+    """Refuse a folder that cannot be written before the work is done."""
+    import os
+
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out {folder} is a file; give a folder")
+    place = folder
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        raise ValueError(f"--out {folder} cannot be written; choose another folder")
+
+
+@lrisk.command()
+@click.argument("data", type=FILE)
+@click.option("--target", required=True, help="Column to be predicted.")
+@click.option("--estimator", default="RobustRegressor", show_default=True,
+              help="Any of lrisk's regressors and classifiers.")  # fmt: skip
+@click.option("--task", type=TASKS, default="auto", show_default=True)
+@click.option("--spectrum", help="Such as superquantile:0.9.")
+@click.option("--kernel", help="Such as rbf.")
+@click.option("--alpha", type=float, help="Penalty.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--out", type=FILE, required=True, help="Model file to write.")
+def fit(
+    data: Path,
+    target: str,
+    estimator: str,
+    task: str,
+    seed: int,
+    out: Path,
+    **given: Any,
+) -> None:
+    """Fit an estimator to a table and save it."""
+    import difflib
+
+    from .models import NAMES, fit_model, save_model
+    from .reading import read_table
+
+    with told_in_one_line():
+        if estimator not in NAMES:
+            close = difflib.get_close_matches(estimator, NAMES, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"use {', '.join(NAMES)}"
+            raise BadInput(f"no estimator {estimator!r}; {hint}")
+        _writable(out.parent)
+        settings = {key: value for key, value in given.items() if value is not None}
+        settings["random_state"] = seed
+        model, table = fit_model(read_table(data), target, estimator, task, settings)
+        save_model(model, out)
+    click.echo(f"{estimator} fitted to {int(table.used.sum())} rows, saved in {out}")
+
+
+@lrisk.command()
+@click.argument("model", type=FILE)
+@click.argument("data", type=FILE)
+@click.option("--out", type=FILE, help="CSV file to write.  [default: print]")
+def predict(model: Path, data: Path, out: Path | None) -> None:
+    """Predict the rows of a table by a saved model."""
+    from .models import load_model, predict_with
+    from .reading import read_table
+    from .writing import predictions_csv, write_text
+
+    with told_in_one_line():
+        loaded = load_model(model)
+        text = predictions_csv(predict_with(loaded, read_table(data)))
+        if out is None:
+            click.echo(text, nl=False)
+        else:
+            write_text(out, text)
+            click.echo(f"Written: {out}")
+
+
+@lrisk.command()
+@click.option("--out", type=FILE, default=Path("lrisk-demo"), show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+def demo(out: Path, seed: int) -> None:
+    """Audit a generated table with planted errors, and say how many were found."""
+    from .demo import found_words, planted_errors
+
+    with told_in_one_line():
+        _writable(out)
+        planted = planted_errors(seed)
+        source = "rents of 400 flats (generated)"
+        options = {"seed": seed, "group": "desk"}
+        result = _audited(planted.data, planted.target, source, options, out, False)
+    click.echo(f"\n{found_words(planted.wrong, result.flags)[0]}")
+    click.echo(f"Open {out / 'report.html'} in a browser.")
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    command: Callable[..., Any] = lrisk.main
+    try:
+        command(args=arguments, prog_name="lrisk", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.UsageError as error:
+        click.echo(f"lrisk: {error.format_message()} (see lrisk --help)", err=True)
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("lrisk: stopped", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+    return 0

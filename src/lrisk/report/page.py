@@ -1,0 +1,85 @@
+"""The report: one HTML file that needs nothing else and asks for nothing."""
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from .._validation import check_flag
+from ..analysis.audit import AuditResult
+from .redaction import redacted
+from .text import embedded_json
+from .view import page
+
+#: Largest report, in bytes.
+LARGEST = 1_000_000
+#: Bytes for the table of rows: the first that keeps the whole below `LARGEST`.
+_ROW_BUDGETS = (450_000, 250_000, 100_000, 0)
+
+
+def render(result: AuditResult, *, redact: bool = False) -> str:
+    """The report of an audit as one self-contained HTML page of less than a megabyte.
+
+    Parameters
+    ----------
+    result : AuditResult
+        Of `lrisk.audit`.
+    redact : bool, default=False
+        Leave out all cell values and names of groups.
+
+    Returns
+    -------
+    str
+        HTML with its style, script and pictures inside. Its Content-Security-Policy
+        allows these and nothing else: no network, no other script.
+
+    Notes
+    -----
+    Needs jinja2 (``pip install lrisk[cli]``). Everything from the data is escaped.
+    """
+    check_flag("render", "redact", redact)
+    shown = redacted(result) if redact else result
+    return next(
+        html
+        for budget in _ROW_BUDGETS
+        if len((html := _filled(shown, redact, budget)).encode()) < LARGEST
+        or budget == _ROW_BUDGETS[-1]
+    )
+
+
+def _filled(result: AuditResult, redact: bool, budget: int) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    templates = Environment(
+        loader=PackageLoader("lrisk.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    view = page(result, redact=redact, budget=budget)
+    style, script = _asset("report.css"), _asset("report.js")
+    # These three are our own markup; every word in it was escaped when it was drawn.
+    view["figures"] = {name: Markup(svg) for name, svg in view["figures"].items()}
+    view["style"], view["script"] = Markup(style), Markup(script)
+    view["data"] = Markup(embedded_json(view["data"]))
+    view["policy"] = "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(script)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    return templates.get_template("report.html").render(view)
+
+
+def _asset(name: str) -> str:
+    return files("lrisk.report").joinpath("templates", name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    """The hash by which a policy allows one inline element and no other."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

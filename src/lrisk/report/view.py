@@ -1,0 +1,180 @@
+"""What the page says: the audit in words and short lists, ready for the template."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..analysis.audit import AuditResult, GroupRate
+from ..analysis.scores import threshold_curve
+from . import figures
+from .rows import shown_rows
+from .text import count, number, percent, printable
+
+#: Entries of a list shown at most; the rest is counted.
+MOST = 20
+MOST_COLUMNS = 60
+
+
+def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
+    """Everything the template names."""
+    flagged = int(np.sum(result.flags))
+    curve = threshold_curve(result.scores, result.threshold)
+    cut = float(curve.levels[curve.chosen])
+    groups, times = _listed(result.groups), result.times[: figures.MOST_GROUPS]
+    shifts = figures.largest_shifts(result.coefficients)
+    rows = shown_rows(result.flagged, cut, budget)
+    return {
+        "title": printable(result.source or "table", 80),
+        "target": printable(result.target, 80),
+        "task": result.task,
+        "redact": redact,
+        "clean": result.looks_clean,
+        "summary": printable(result.summary, 1500),
+        "key_figures": _facts(result, flagged),
+        "losses": _losses(result),
+        "loss_name": figures.loss_name(result.task),
+        "tail_note": printable(result.tail_note, 600),
+        "rows": rows,
+        "n_flagged": flagged,
+        "flagged": count(flagged),
+        "agrees": int(curve.flagged[curve.chosen]) == flagged,
+        "chosen": curve.chosen,
+        "last": len(curve.levels) - 1,
+        "threshold": f"{cut:.2f}",
+        "data": {
+            "levels": [round(float(v), 6) for v in curve.levels],
+            "flagged": [int(v) for v in curve.flagged],
+            "expected": [round(float(v), 2) for v in curve.expected_false],
+            "scored": int(np.sum(np.isfinite(result.scores))),
+        },
+        "figures": {
+            "losses": figures.loss_curves(result.losses, result.task),
+            "scores": figures.score_bars(result),
+            "sensitivity": figures.sensitivity_curve(result)
+            if result.sensitivity
+            else "",
+            "coefficients": figures.coefficient_shifts(shifts) if shifts else "",
+            "groups": _bars(groups, result.task, "group"),
+            "times": _bars(times, result.task, "time"),
+        },
+        "more_groups": len(result.groups) - len(groups),
+        "more_times": len(result.times) - len(times),
+        "more_shifts": len(result.coefficients) - len(shifts),
+        **_lists(result),
+        **_provenance(result),
+    }
+
+
+def _bars(rates: list[GroupRate], task: str, what: str) -> str:
+    return figures.group_bars(rates, task, what=what) if rates else ""
+
+
+def _listed(groups: list[GroupRate]) -> list[GroupRate]:
+    """The groups with most flags; those of the same rate by their size."""
+
+    def standing(rate: GroupRate) -> tuple[float, int]:
+        known = rate.flag_rate if math.isfinite(rate.flag_rate) else -1.0
+        return -known, -rate.rows
+
+    return sorted(groups, key=standing)[: figures.MOST_GROUPS]
+
+
+def _facts(result: AuditResult, flagged: int) -> list[tuple[str, str, str]]:
+    low, high = result.interval
+    used = f"{count(result.n_used)} could be judged"
+    share = percent(flagged / result.n_used) if result.n_used else "–"
+    return [
+        ("rows", count(result.n_rows), used),
+        ("do not fit", count(flagged), f"{share} of the rows judged"),
+        ("estimated share", percent(result.contamination),
+         f"likely between {percent(low)} and {percent(high)}"),
+        ("expected false flags", number(result.expected_false_flags),
+         f"of the {count(flagged)} flagged"),
+        ("columns", count(len(result.columns)),
+         f"target: {printable(result.target, 40)}"),
+        ("missing cells", count(result.n_missing), "in the whole table"),
+    ]  # fmt: skip
+
+
+def _losses(result: AuditResult) -> list[dict[str, Any]]:
+    measures = ("mean", "median", "q95", "superquantile")
+    best = {}
+    for measure in measures:
+        known = [v for c in result.losses if (v := getattr(c, measure)) == v]
+        best[measure] = min(known, default=math.nan)
+    return [
+        {
+            "name": curve.name,
+            "label": printable(curve.label, 80),
+            "cells": [
+                (number(v := getattr(curve, m), 4), v == best[m]) for m in measures
+            ],
+        }
+        for curve in result.losses
+    ]
+
+
+def _lists(result: AuditResult) -> dict[str, Any]:
+    causes = [
+        {
+            "text": printable(cause.text, 240),
+            "among": percent(
+                cause.flagged_with / cause.flagged if cause.flagged else 0
+            ),
+            "overall": percent(cause.rows_with / cause.rows if cause.rows else 0),
+        }
+        for cause in result.causes[:MOST]
+    ]
+    repairs = [
+        {
+            "text": printable(repair.text, 240),
+            "rows": ", ".join(str(row) for row in repair.rows[:MOST]),
+            "more": max(len(repair.rows) - MOST, 0),
+            "count": count(len(repair.rows)),
+        }
+        for repair in result.repairs[:MOST]
+    ]
+    columns = [
+        {
+            "name": printable(column.name, 80),
+            "kind": printable(column.kind, 20),
+            "missing": count(column.missing),
+            "distinct": count(column.distinct),
+            "note": printable(column.note, 200),
+        }
+        for column in result.columns[:MOST_COLUMNS]
+    ]
+    return {
+        "causes": causes,
+        "repairs": repairs,
+        "steps": [printable(step, 400) for step in result.next_steps[:MOST]],
+        "columns": columns,
+        "more_columns": count(max(len(result.columns) - MOST_COLUMNS, 0)),
+    }
+
+
+def _provenance(result: AuditResult) -> dict[str, Any]:
+    return {
+        "sampling": printable(result.sampling, 600),
+        "verdicts": _pairs(result.verdicts),
+        "comparison": _pairs(result.comparison),
+        "options": _pairs(result.options),
+        "versions": _pairs(result.versions),
+        "seed": result.seed,
+        "seconds": number(result.seconds),
+    }
+
+
+def _pairs(entries: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Names and values; what is nested, as lists of rows are, by its size only."""
+    found = []
+    for name, value in list((entries or {}).items())[:MOST]:
+        if isinstance(value, float):
+            shown = number(value, 4)
+        elif isinstance(value, list | tuple | dict) and len(value) > 8:
+            shown = f"{count(len(value))} entries"
+        else:
+            shown = printable(value, 200)
+        found.append((printable(name, 60), shown))
+    return found

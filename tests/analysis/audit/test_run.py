@@ -1,0 +1,229 @@
+"""The whole audit: planted errors are found, clean tables look clean."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from lrisk import AuditResult, audit
+from lrisk.analysis.audit.crossfit import FOLDS, cross_fit
+from lrisk.analysis.audit.models import Recipe
+from lrisk.analysis.audit.tables import table_of
+
+N = 240
+
+
+def flats(seed=0, n=N):
+    """A table with a tenth of the prices ten times too high, all of one source."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(
+        {
+            "size": rng.uniform(20, 120, n),
+            "age": rng.uniform(0, 60, n),
+            "kind": rng.choice(["flat", "house"], n),
+            "source": rng.choice(["web", "paper"], n, p=[0.6, 0.4]),
+            "day": pd.date_range("2022-01-01", periods=n).astype(str),
+        }
+    )
+    price = 50 + 3 * data["size"] - data["age"] + 30 * (data["kind"] == "house")
+    price = price + rng.normal(0, 8, n)
+    wrong = (data["source"] == "paper") & (rng.random(n) < 0.25)
+    data["price"] = np.where(wrong, 10 * price, price)
+    return data, wrong.to_numpy()
+
+
+@pytest.fixture(scope="module")
+def planted():
+    data, wrong = flats()
+    result = audit(data, "price", group="kind", time="day", source="flats.csv")
+    return data, wrong, result
+
+
+def test_gross_errors_are_found(planted):
+    _, wrong, result = planted
+    hits = np.sum(wrong & result.flags)
+    assert hits >= 0.9 * wrong.sum() and hits >= 0.8 * result.flags.sum()
+    low, high = result.interval
+    assert low <= wrong.mean() <= high and not result.looks_clean
+    assert "do not fit" in result.summary and "wrong" not in result.summary
+    doubt = np.sum(1.0 - result.scores[result.flags])
+    assert result.expected_false_flags == pytest.approx(doubt)
+
+
+def test_cause_and_repair_are_named(planted):
+    _, wrong, result = planted
+    cause = result.causes[0]
+    assert "have source=paper" in cause.text
+    assert cause.flagged_with == cause.flagged == result.flags.sum()
+    repair = result.repairs[0]
+    assert (repair.column, repair.kind) == ("price", "/10")
+    assert np.isin(np.array(repair.rows) - 1, np.flatnonzero(wrong)).mean() > 0.9
+
+
+def test_rows_are_told_in_words(planted):
+    data, _, result = planted
+    for row in result.flagged:
+        assert row.values["kind"] == data["kind"][row.row - 1]
+        assert "price = " in row.reasons[0] and "expected" in row.reasons[0]
+    worst = result.flagged[0]
+    assert float(worst.observed) == pytest.approx(
+        data["price"][worst.row - 1], rel=1e-5
+    )
+    assert float(worst.expected) == pytest.approx(float(worst.observed) / 10, rel=0.25)
+
+
+def test_robust_fit_is_better_in_the_middle(planted):
+    _, _, result = planted
+    ordinary, robust, tail = result.losses
+    assert robust.median < 0.5 * ordinary.median
+    assert [c.name for c in (ordinary, robust, tail)] == ["ordinary", "robust", "tail"]
+    assert all(np.all(np.diff(curve.values) >= 0) for curve in result.losses)
+    best = min(result.sensitivity, key=lambda point: point.median_loss)
+    assert best.share >= 0.05
+    size = next(c for c in result.coefficients if c.name == "size")
+    spread = 3 * (120 - 20) / np.sqrt(12)
+    assert size.robust == pytest.approx(spread, rel=0.1)
+    assert abs(size.ordinary - spread) > abs(size.robust - spread)
+
+
+def test_groups_and_times_cover_all_rows(planted):
+    data, _, result = planted
+    assert sum(rate.rows for rate in result.times) == len(data)
+    rates = {rate.group: rate for rate in result.groups}
+    for kind in ("flat", "house"):
+        inside = (data["kind"] == kind).to_numpy()
+        assert rates[kind].rows == inside.sum()
+        assert rates[kind].flag_rate == pytest.approx(result.flags[inside].mean())
+
+
+def test_json_round_trip_keeps_everything(planted):
+    _, _, result = planted
+    plain = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    again = AuditResult.from_dict(plain)
+    assert again.to_dict() == result.to_dict()
+    np.testing.assert_array_equal(again.scores, result.scores)
+
+
+def test_scores_come_from_fits_that_have_not_seen_the_row():
+    data, wrong = flats(n=120)
+    table = table_of(data, "price")
+    recipe = Recipe("regression", "linear", "superquantile:0.9", "auto", 0)
+    found = cross_fit(table, recipe, lambda step, share: None)
+    row = int(np.flatnonzero(~wrong)[0])
+    own = found.fold[row]
+    changed = data.copy()
+    changed.loc[row, "price"] *= 3
+    again = cross_fit(table_of(changed, "price"), recipe, lambda *_: None)
+    assert again.fold[row] == own
+    # The row's own fold never saw it: what is expected of it has not moved.
+    assert again.expected[row] == found.expected[row]
+    others = found.fold != own
+    assert np.any(again.expected[others] != found.expected[others])
+    assert len(found.folds) == FOLDS
+
+
+def clean(noise, n=200):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 3))
+    errors = {
+        "lognormal": rng.lognormal(size=n),
+        "t3": rng.standard_t(3, size=n),
+        "heteroscedastic": rng.normal(size=n) * np.exp(X[:, 0]),
+    }[noise]
+    names = dict(zip("abc", X.T))
+    return {**names, "y": 2 * X[:, 0] - X[:, 1] + errors}
+
+
+@pytest.mark.parametrize("noise", ["lognormal", "t3", "heteroscedastic"])
+def test_clean_tables_look_clean(noise):
+    result = audit(clean(noise), "y")
+    assert result.flags.mean() <= 0.02
+    assert result.looks_clean and "The data looks clean" in result.summary
+    assert result.next_steps[0].startswith("Train as usual")
+
+
+@pytest.fixture(scope="module")
+def labels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + X[:, 1] > 0
+    wrong = rng.random(300) < 0.12
+    names = np.where(y ^ wrong, "yes, please", "no thanks")
+    return X, names.astype(object), wrong
+
+
+def test_wrong_labels_are_found_and_a_collapsed_tail_fit_replaced(labels):
+    X, names, wrong = labels
+    result = audit(X, names, spectrum="superquantile:0.95")
+    assert result.task == "classification" and result.target == "target"
+    hits = np.sum(wrong & result.flags)
+    assert hits >= 0.6 * wrong.sum() and hits >= 0.8 * result.flags.sum()
+    assert "look like" in result.repairs[0].text
+    assert "was used instead" in result.tail_note
+    assert result.losses[2].label != "tail-risk fit (superquantile 0.95)"
+    assert result.flagged[0].observed != result.flagged[0].expected
+
+
+def test_verdicts_are_measured_and_respected():
+    data, _ = flats(n=120)
+    before = audit(data, "price")
+    rows = np.flatnonzero(before.flags)
+    said = {int(rows[0]) + 1: "right", int(rows[1]) + 1: "wrong", 1: "WRONG "}
+    after = audit(pl.from_pandas(data), "price", verdicts=said,
+                  compare=before.to_dict())  # fmt: skip
+    assert not after.flags[rows[0]] and after.flags[rows[1]] and after.flags[0]
+    assert after.verdicts["precision"] == 0.5 and after.verdicts["judged"] == 3
+    assert after.comparison["flagged"][0] == before.flags.sum()
+    assert int(rows[0]) + 1 in after.comparison["no_longer_flagged"]
+
+
+def test_given_share_is_taken_at_its_word():
+    data = clean("t3", n=60)
+    result = audit(data, "y", contamination=0.1)
+    assert result.flags.sum() == 6 and not result.looks_clean
+    worst = np.argsort(-np.abs(result.residuals))[:2]
+    assert result.flags[worst].all()
+
+
+def test_rows_without_target_are_kept_and_not_judged():
+    data = clean("t3", n=50)
+    data["y"][[0, 7]] = np.nan
+    result = audit(data, "y", kernel="rbf")
+    assert (result.n_rows, result.n_used, result.n_missing) == (50, 48, 2)
+    assert np.flatnonzero(np.isnan(result.scores)).tolist() == [0, 7]
+    assert not result.flags[[0, 7]].any() and result.coefficients == []
+
+
+def test_large_tables_are_sampled_and_say_so(monkeypatch):
+    monkeypatch.setattr("lrisk.analysis.audit.crossfit.MOST_LINEAR", 120)
+    data, wrong = flats(n=400)
+    result = audit(data, "price")
+    assert "trained on 120 of 400 rows" in result.sampling
+    hits = np.sum(wrong & result.flags)
+    assert hits >= 0.9 * wrong.sum() and hits >= 0.8 * result.flags.sum()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"task": "ranking"}, "task must be one of"),
+        ({"kernel": "poly"}, "kernel must be one of"),
+        ({"contamination": 0.7}, "contamination must be"),
+        ({"spectrum": "superquantle:0.9"}, "did you mean"),
+        ({"group": "colour"}, "group must be the name"),
+        ({"verdicts": {1: "maybe"}}, "'wrong', 'right' or empty"),
+        ({"verdicts": {99: "ok"}}, "of rows 1 to 50"),
+    ],
+)
+def test_bad_options_are_refused(options, words):
+    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+        audit(clean("t3", n=50), "y", **options)
+
+
+def test_too_few_rows():
+    with pytest.raises(ValueError, match="at least 10 rows"):
+        audit({"a": np.arange(8.0), "y": np.arange(8.0) ** 2}, "y")
+    few = audit(clean("t3", n=20), "y")
+    assert few.summary.startswith("Too few rows to judge") and not few.flags.any()

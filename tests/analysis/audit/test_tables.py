@@ -1,0 +1,140 @@
+"""What a column holds, from pandas, polars, dicts and arrays alike."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrisk.analysis.audit.columns import typed_column
+from lrisk.analysis.audit.tables import table_of
+
+N = 60
+
+
+@pytest.fixture
+def mixed():
+    rng = np.random.default_rng(0)
+    dates = pd.date_range("2021-03-01", periods=N)
+    return pd.DataFrame(
+        {
+            "customer_id": [f"c{i:04}" for i in range(N)],
+            "size": np.where(np.arange(N) == 3, np.nan, rng.normal(size=N)),
+            "colour": rng.choice(["red", "blue", None], N),
+            "paid": rng.random(N) < 0.5,
+            "day": dates,
+            "day_text": dates.astype(str),
+            "same": "x",
+            "y": rng.normal(size=N),
+        }
+    )
+
+
+KINDS = {
+    "customer_id": "identifier",
+    "size": "numeric",
+    "colour": "categorical",
+    "paid": "boolean",
+    "day": "date",
+    "day_text": "date",
+    "same": "constant",
+    "y": "target",
+}
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.from_pandas, dict])
+def test_kinds_and_missing_cells_do_not_depend_on_the_frame(mixed, frame):
+    table = table_of(frame(mixed), "y")
+    found = {column.name: column for column in table.summaries()}
+    assert {name: column.kind for name, column in found.items()} == KINDS
+    assert found["size"].missing == 1
+    assert found["colour"].missing == int(mixed["colour"].isna().sum())
+    assert "Left out" in found["same"].note
+
+
+def test_dates_in_text_and_as_dates_agree(mixed):
+    table = table_of(mixed, "y")
+    day, text = table.named("day"), table.named("day_text")
+    np.testing.assert_array_equal(day.values, text.values)
+    assert day.shown(0) == text.shown(0) == "2021-03-01"
+    epoch = (mixed["day"][5] - pd.Timestamp("1970-01-01")).days
+    assert day.values[5] == epoch
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "note"),
+    [
+        (["1.5", "2", "oops", *["3"] * 17], "numeric", "'oops'"),
+        (["yes", "no"] * 10, "boolean", ""),
+        (["03.02.2020", "29.02.2020"] * 10, "date", ""),
+        (["a", "b", "?"] * 10, "categorical", ""),
+        ([f"a sentence that nobody wrote twice, {i}" for i in range(30)], "text", ""),
+    ],
+)
+def test_text_is_read_for_what_it_means(cells, kind, note):
+    column = typed_column("c", np.array(cells, dtype=object))
+    assert column.kind == kind and note in column.note
+
+
+def test_impossible_date_is_missing():
+    cells = np.array(["2020-02-30", *["2020-02-28", "2020-02-27"] * 10], dtype=object)
+    column = typed_column("day", cells)
+    assert column.kind == "date" and column.missing.tolist() == [True] + [False] * 20
+
+
+def test_infinite_numbers_count_as_missing():
+    column = typed_column("c", np.array([np.inf, 1.0, 2.0, -np.inf]))
+    assert column.missing.tolist() == [True, False, False, True]
+    assert "infinite" in column.note
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.none(), st.text(max_size=30)), min_size=1, max_size=40))
+def test_any_text_gives_a_column_whose_cells_can_be_shown(cells):
+    column = typed_column("c", np.array(cells, dtype=object))
+    shown = [column.shown(i) for i in range(len(cells))]
+    assert all(len(text) <= 80 for text in shown)
+    assert [text == "" for i, text in enumerate(shown) if column.missing[i]] == [
+        True
+    ] * int(column.missing.sum())
+
+
+@pytest.mark.parametrize(
+    ("target", "task", "words"),
+    [
+        ("pirce", "auto", "did you mean 'price'?"),
+        ("name", "regression", "numeric for regression"),
+        ("empty", "auto", "known in some rows"),
+        ("one", "classification", "at least two classes"),
+        ("name", "auto", "classes that repeat"),
+    ],
+)
+def test_bad_targets_are_refused_with_a_remedy(target, task, words):
+    data = {
+        "price": np.arange(30.0),
+        "name": [f"n{i}" for i in range(30)],
+        "empty": [None] * 30,
+        "one": ["a"] * 30,
+        "x": np.arange(30.0) % 7,
+    }
+    with pytest.raises(ValueError) as error:
+        table_of(data, target, task)
+    assert words in str(error.value) and "\n" not in str(error.value)
+
+
+def test_two_numbers_are_classes_and_few_numbers_are_told():
+    x = np.arange(40.0)
+    assert table_of({"x": x, "y": x % 2}, "y").task == "classification"
+    table = table_of({"x": x, "y": x % 5}, "y")
+    assert table.task == "regression" and "5 different numbers" in table.notes[0]
+
+
+def test_array_of_too_many_columns_is_refused():
+    with pytest.raises(ValueError, match="at most 2000 columns"):
+        table_of(np.zeros((3, 2001)), np.zeros(3))
+
+
+def test_repeated_names_are_told_apart():
+    frame = pd.DataFrame(np.arange(12.0).reshape(4, 3) ** 1.1, columns=["a", "a", "y"])
+    assert [c.name for c in table_of(frame, "y").columns] == ["a", "a.1"]

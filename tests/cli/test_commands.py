@@ -1,0 +1,310 @@
+"""The command line: what it prints and writes, and how it refuses bad input."""
+
+import csv
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from lrisk.cli import main
+from lrisk.cli.commands import lrisk
+
+
+def flats(n=90, seed=1):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"size": rng.uniform(20, 120, n), "age": rng.uniform(0, 9, n)})
+    frame["price"] = 50 + 3 * frame["size"] - frame["age"] + rng.normal(0, 4, n)
+    frame.loc[5:9, "price"] *= 10
+    return frame
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    flats().to_csv(folder / "flats.csv", index=False)
+    out = folder / "out"
+    arguments = [str(folder / "flats.csv"), "--target", "price", "--out", str(out)]
+    run = CliRunner().invoke(lrisk, ["audit", *arguments, "--fail-above", "0.001"])
+    return folder, out, run
+
+
+def test_audit_prints_and_writes(audited):
+    _, out, run = audited
+    assert run.exit_code == 1, run.output  # five of ninety rows: above --fail-above
+    for words in ("90 rows", "do not fit", "ordinary fit", "tail-risk fit",
+                  "worst 10 %", "row 6:", "divided by 10", "What to do"):  # fmt: skip
+        assert words in run.output
+    with (out / "rows.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["row", "score", "flag", "residual", "reasons", "verdict"]
+    assert [row["row"] for row in rows] == [str(i) for i in range(1, 91)]
+    flagged = {int(row["row"]) for row in rows if row["flag"] == "true"}
+    assert {6, 7, 8, 9, 10} <= flagged and len(flagged) <= 6
+    assert (out / "report.html").stat().st_size < 1_000_000
+    assert not list(out.glob(".*"))
+    text = (out / "audit.json").read_text()
+    assert str(out.parent) not in text
+    plain = json.loads(text)
+    assert plain["options"]["spectrum"] == "superquantile:0.9" and plain["seed"] == 0
+
+
+def test_verdicts_given_back_are_kept_and_compared(audited):
+    folder, out, _ = audited
+    again = folder / "again"
+    with (out / "rows.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    rows[6][-1] = rows[7][-1] = "wrong"
+    rows[8][-1] = "right"
+    with (folder / "filled.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    data = folder / "flats.csv.gz"
+    data.write_bytes(gzip.compress((folder / "flats.csv").read_bytes()))
+    arguments = [str(data), "--target", "price", "--out", str(again),
+                 "--verdicts", str(folder / "filled.csv"),
+                 "--compare", str(out / "audit.json"), "--redact"]  # fmt: skip
+    run = CliRunner().invoke(lrisk, ["audit", *arguments])
+    assert run.exit_code == 0, run.output
+    assert "2 of 3 judged flagged rows are wrong" in run.output
+    assert "Since the earlier audit" in run.output
+    with (again / "rows.csv").open(newline="") as file:
+        carried = list(csv.reader(file))
+    assert [line[-1] for line in carried[5:9]] == ["", "wrong", "wrong", "right"]
+    assert carried[8][2] == "false" and carried[6][2] == "true"
+
+
+def write(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
+def refusals(folder):
+    good = "a,b,y\n" + "".join(f"{i},{i % 7},{i * 0.5 + 1}\n" for i in range(60))
+    names = ",".join(f"c{i}" for i in range(100_000))
+    file = write(folder, "good.csv", good)
+    (folder / "a-file").write_text("x")
+    words = "a,y\n" + "".join(f"{i % 5},word{i % 3}\n" for i in range(40))
+    return {
+        "missing file": ([str(folder / "no.csv"), "--target", "y"], "no such file"),
+        "a folder": ([str(folder), "--target", "y"], "is a folder"),
+        "wrong target": ([file, "--target", "Y"], "did you mean 'y'?"),
+        "no target": ([file], "--target"),
+        "all missing": (
+            [write(folder, "none.csv", "a,y\n1,\n2,NA\n"), "--target", "y"],
+            "known in some rows",
+        ),
+        "one class": (
+            [write(folder, "one.csv", "a,y\n1,u\n2,u\n"), "--target", "y",
+             "--task", "classification"],
+            "at least two classes",
+        ),
+        "words": (
+            [write(folder, "words.csv", words), "--target", "y",
+             "--task", "regression"],
+            "numeric for regression",
+        ),
+        "empty": ([write(folder, "empty.csv", ""), "--target", "y"], "is empty"),
+        "header only": ([write(folder, "h.csv", "a,y\n"), "--target", "y"], "no rows"),
+        "encoding": (
+            [write(folder, "latin.csv", "a,y\n1,caf\xe9\n".encode("latin-1")),
+             "--target", "y"],
+            "not UTF-8",
+        ),
+        "long row": (
+            [write(folder, "long.csv", good + "1,2,3,4\n"), "--target", "y"],
+            "line 62 has 4 cells",
+        ),
+        "short row": (
+            [write(folder, "short.csv", good + "1,2\n"), "--target", "y"],
+            "line 62 has 2 cells",
+        ),
+        "too many columns": (
+            [write(folder, "wide.csv", f"{names}\n"), "--target", "c1"],
+            "100000 columns",
+        ),
+        "not gzip": ([write(folder, "a.csv.gz", "a,y\n"), "--target", "y"], "gzip"),
+        "not parquet": (
+            [write(folder, "a.parquet", "hello"), "--target", "y"], "not a Parquet",
+        ),
+        "ending": ([write(folder, "a.xlsx", "x"), "--target", "y"], "unknown ending"),
+        "out is a file": (
+            [file, "--target", "y", "--out", str(folder / "a-file")], "is a file",
+        ),
+        "out below a file": (
+            [file, "--target", "y", "--out", str(folder / "a-file" / "b")],
+            "cannot be written",
+        ),
+        "share": ([file, "--target", "y", "--contamination", "0.9"], "[0, 0.5)"),
+        "spectrum": ([file, "--target", "y", "--spectrum", "mode"], "spectrum must be"),
+        "verdicts": ([file, "--target", "y", "--verdicts", file], "'verdict'"),
+        "compare": ([file, "--target", "y", "--compare", file], "not an audit.json"),
+    }  # fmt: skip
+
+
+CASES = (
+    "missing file", "a folder", "wrong target", "no target", "all missing",
+    "one class", "words", "empty", "header only", "encoding", "long row", "short row",
+    "too many columns", "not gzip", "not parquet", "ending", "out is a file",
+    "out below a file", "share", "spectrum", "verdicts", "compare",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_is_one_line_and_leaves_nothing_behind(
+    case, tmp_path, capsys, monkeypatch
+):
+    data, work = tmp_path / "data", tmp_path / "work"
+    data.mkdir()
+    work.mkdir()
+    arguments, words = refusals(data)[case]
+    before = sorted(data.iterdir())
+    monkeypatch.chdir(work)
+    assert main(["audit", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert words in printed.err and printed.err.count("\n") == 1
+    assert printed.out == "" and "Traceback" not in printed.err
+    assert list(work.iterdir()) == [] and sorted(data.iterdir()) == before
+
+
+def test_hostile_table_is_told_and_written_inert(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 60
+    frame = pd.DataFrame(
+        {
+            "a b.c": rng.normal(size=n),
+            "<script>alert(1)</script>": rng.choice(["=cmd()", "@x", "ok"], n),
+            'quo"te': rng.choice(["‮evil", "🙂", "[bold]x[/]"], n),
+            "long": ["z" * 10_000] * (n // 2) + ["-1+1"] * (n // 2),
+        }
+    )
+    frame["=y"] = 5 + frame["a b.c"] + 0.1 * rng.normal(size=n)
+    frame.loc[:3, "=y"] = 900.0
+    frame.to_csv(tmp_path / "bad.csv", index=False)
+    arguments = [str(tmp_path / "bad.csv"), "--target", "=y",
+                 "--out", str(tmp_path / "out")]  # fmt: skip
+    run = CliRunner().invoke(lrisk, ["audit", *arguments])
+    assert run.exit_code == 0, run.output
+    assert "row 1: =y = 900" in run.output
+    assert "<script>alert" not in (tmp_path / "out" / "report.html").read_text()
+    with (tmp_path / "out" / "rows.csv").open(newline="") as file:
+        cells = [cell for line in csv.reader(file) for cell in line]
+    numbers = [cell for cell in cells if cell[:1] == "-"]
+    assert all(np.isfinite(float(cell)) for cell in numbers)
+    assert not any(cell[:1] in "=+@\t\r" and cell for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("RobustRegressor", []),
+        ("RiskRegressor", ["--spectrum", "superquantile:0.8"]),
+        ("KernelRiskRegressor", ["--kernel", "rbf", "--spectrum", "mean"]),
+    ],
+)
+def test_fit_and_predict(name, options, tmp_path):
+    frame = flats(60)
+    frame["kind"] = np.where(np.arange(60) % 3, "flat", "house")
+    frame.to_csv(tmp_path / "d.tsv", sep="\t", index=False)
+    model, out = tmp_path / "m.skops", tmp_path / "p.csv"
+    fit = ["fit", str(tmp_path / "d.tsv"), "--target", "price", "--estimator", name]
+    run = CliRunner().invoke(lrisk, [*fit, *options, "--out", str(model)])
+    assert run.exit_code == 0, run.output
+    frame.drop(columns="price").to_parquet(tmp_path / "new.parquet")
+    new = str(tmp_path / "new.parquet")
+    run = CliRunner().invoke(lrisk, ["predict", str(model), new, "--out", str(out)])
+    assert run.exit_code == 0, run.output
+    predicted = pd.read_csv(out)["prediction"].to_numpy()
+    import lrisk as package
+    from lrisk.analysis.audit.preparation import Preparation
+    from lrisk.analysis.audit.tables import table_of
+
+    X = Preparation(table_of(frame, "price").features).fit(np.arange(60))
+    X = X.transform(np.arange(60))
+    given = {o[2:]: v for o, v in zip(options[::2], options[1::2])}
+    expected = getattr(package, name)(random_state=0).set_params(**given)
+    expected = expected.fit(X, frame["price"]).predict(X)
+    np.testing.assert_allclose(predicted, expected, rtol=1e-8)
+
+
+def test_classifier_predicts_names_and_wrong_pairs_are_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    kind = np.where(x + 0.3 * rng.normal(size=80) > 0, "high", "low")
+    pd.DataFrame({"x": x, "kind": kind}).to_csv(tmp_path / "d.csv", index=False)
+    data, model = str(tmp_path / "d.csv"), str(tmp_path / "m.skops")
+    fit = ["fit", data, "--target", "kind", "--out", model, "--estimator"]
+    run = CliRunner().invoke(lrisk, [*fit, "RobustClassifier"])
+    assert run.exit_code == 0, run.output
+    run = CliRunner().invoke(lrisk, ["predict", model, data])
+    names = [line.split(",")[1] for line in run.output.splitlines()[1:]]
+    assert np.mean(np.array(names) == kind) > 0.8
+    for name, words in (
+        ("RobustRegressor", "use RobustClassifier"),
+        ("RobstRegressor", "did you mean RobustRegressor?"),
+    ):
+        run = CliRunner().invoke(lrisk, [*fit, name])
+        assert run.exit_code == 2 and words in run.stderr
+
+
+class Evil:
+    def __reduce__(self):
+        return (print, ("executed",))
+
+
+def test_malicious_model_is_refused_by_the_name_of_its_type(tmp_path, capsys):
+    from sklearn.preprocessing import FunctionTransformer
+    from skops import io as skops_io
+
+    data = tmp_path / "d.csv"
+    flats(20).to_csv(data, index=False)
+    model = tmp_path / "m.skops"
+    model.write_bytes(
+        skops_io.dumps({"x": FunctionTransformer(subprocess.check_output)})
+    )
+    assert main(["predict", str(model), str(data)]) == 2
+    refusal = capsys.readouterr().err
+    assert "untrusted type" in refusal and "subprocess.check_output" in refusal
+    assert refusal.count("\n") == 1
+    import pickle
+
+    for content in (pickle.dumps(Evil()), b"PK\x03\x04 no zip", b""):
+        model.write_bytes(content)
+        assert main(["predict", str(model), str(data)]) == 2
+        printed = capsys.readouterr()
+        assert "not a model file" in printed.err and "executed" not in printed.out
+
+
+def test_demo_finds_the_planted_errors(tmp_path):
+    run = CliRunner().invoke(lrisk, ["demo", "--out", str(tmp_path / "demo")])
+    assert run.exit_code == 0, run.output
+    (line,) = [x for x in run.output.splitlines() if x.startswith("Planted errors")]
+    precision, recall = (float(part.split()[-1]) for part in line[:-1].split(",")[-2:])
+    assert precision >= 0.8 and recall >= 0.9
+    assert str(tmp_path / "demo" / "report.html") in run.output
+
+
+def test_help_needs_neither_scikit_learn_nor_numba():
+    code = (
+        "import sys; from lrisk.cli import main; status = main(['audit', '--help']); "
+        "slow = {'sklearn', 'numba', 'pandas', 'scipy', 'numpy'} & set(sys.modules); "
+        "sys.exit(f'imported {slow}' if slow else status)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert "--fail-above" in run.stdout
+
+
+def test_module_entry_point_and_version():
+    command = [sys.executable, "-m", "lrisk", "--version"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0 and run.stdout.startswith("lrisk ")
+
+
+def test_unknown_command(capsys):
+    assert main(["dance"]) == 2
+    assert "dance" in capsys.readouterr().err

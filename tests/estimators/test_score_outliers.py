@@ -1,0 +1,59 @@
+"""Scores of rows that a robust fit has not seen."""
+
+import numpy as np
+import pytest
+
+from lrisk import RobustClassifier, RobustRegressor
+
+
+@pytest.fixture(scope="module")
+def line():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 2))
+    y = X[:, 0] - X[:, 1] + 0.2 * rng.normal(size=240)
+    wrong = rng.random(240) < 0.15
+    return X, np.where(wrong, y + 10.0, y), wrong
+
+
+def test_new_rows_of_a_regression_are_judged(line):
+    X, y, wrong = line
+    model = RobustRegressor(random_state=0).fit(X[:160], y[:160])
+    scores = model.score_outliers(X[160:], y[160:])
+    assert np.all((scores >= 0.0) & (scores <= 1.0))
+    assert np.mean((scores > 0.7) == wrong[160:]) > 0.97
+    expected, scale = model.expect(X[160:])
+    fine = ~wrong[160:]
+    u = (y[160:][fine] - expected[fine]) / scale[fine]
+    assert 0.5 < np.median(np.abs(u)) / 0.6745 < 1.5
+
+
+def test_clean_fits_flag_nothing_unless_it_is_certain(line):
+    X, y, wrong = line
+    X, y = X[~wrong], y[~wrong]
+    model = RobustRegressor(random_state=0).fit(X[:120], y[:120])
+    far = np.array([1e3])
+    assert model.score_outliers(X[:1], far)[0] == 0.0
+    told = RobustRegressor(contamination=0.1, random_state=0).fit(X[:120], y[:120])
+    assert told.score_outliers(X[:1], far)[0] > 0.9
+    with pytest.raises(TypeError, match="certain"):
+        model.score_outliers(X[:1], far, certain="yes")
+
+
+def test_new_labels_are_judged():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    wrong = rng.random(400) < 0.15
+    dirty = np.where(wrong, 1 - y, y)
+    model = RobustClassifier(random_state=0).fit(X[:300], dirty[:300])
+    scores = model.score_outliers(X[300:], dirty[300:])
+    found, missed = scores[wrong[300:]], scores[~wrong[300:]]
+    assert np.mean(found[:, None] > missed[None, :]) > 0.95
+    silent = model.score_outliers(X[300:], dirty[300:], contamination=0.0)
+    assert np.all(silent == 0.0)
+    gross = X[300:301] + 1e6
+    assert model.score_outliers(gross, dirty[300:301])[0] == 1.0
+    with pytest.raises(ValueError, match="contamination"):
+        model.score_outliers(X, dirty, contamination=0.9)
+    with pytest.raises(ValueError, match="among"):
+        model.score_outliers(X[:1], [7])

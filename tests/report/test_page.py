@@ -1,0 +1,271 @@
+"""The report's structure, read by a parser and not by a browser."""
+
+import base64
+import hashlib
+import html
+import itertools
+import json
+import pathlib
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from audits import HOSTILE, edge_audit, hostile_audit, large_audit, make_audit
+
+from lrisk.analysis.audit import AuditResult, FlaggedRow
+from lrisk.report import redacted, render
+
+pytest.importorskip("jinja2")
+
+VOID = {"meta", "input", "br", "link"}
+DRAWN = {"line", "rect", "circle", "polygon", "polyline"}
+
+
+class Outline(HTMLParser):
+    """Elements with their attributes, text by element, and how they nest."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.texts, self.open = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == [], "every element is closed"
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def every(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    def words(self):
+        return " ".join(t for e, t in self.texts if e not in ("script", "style"))
+
+
+AUDITS = {
+    "ordinary": make_audit,
+    "clean": lambda: make_audit(rows=[]),
+    "full": lambda: make_audit(n_rows=6000, n_flagged=500),
+    "hostile": hostile_audit,
+    "edge": edge_audit,
+    "no groups": lambda: make_audit(groups=[], times=[], coefficients=[],
+                                    sensitivity=[], causes=[], repairs=[],
+                                    next_steps=[], tail_note=""),
+    "classes": lambda: make_audit(task="classification",
+                                  verdicts={"precision": 0.91, "checked": 22.0},
+                                  comparison={"new": 3, "gone": 4}),
+}  # fmt: skip
+
+
+@pytest.fixture(params=AUDITS, scope="module")
+def shown(request):
+    audit = AUDITS[request.param]()
+    text = render(audit)
+    return audit, text, Outline(text)
+
+
+def test_well_formed_and_accessible(shown):
+    _, _, page = shown
+    assert page.every("html")[0]["lang"] == "en"
+    identities = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(identities) == len(set(identities))
+    for _, attributes in page.elements:
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+        for reference in ("aria-labelledby", "aria-describedby", "for"):
+            for name in attributes.get(reference, "").split():
+                assert name in identities
+    levels = [int(t[1]) for t, _ in page.elements if re.fullmatch(r"h[1-6]", t)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+
+
+def test_every_picture_has_words(shown):
+    _, text, page = shown
+    pictures = page.every("svg")
+    assert len(pictures) >= 2
+    for picture in re.findall(r"<svg.*?</svg>", text, re.S):
+        assert re.search(r"<title[^>]*>[^<]{8,}</title>", picture)
+        description = re.search(r"<desc[^>]*>([^<]*)</desc>", picture).group(1)
+        assert len(description) > 10
+    assert all(picture["role"] == "img" for picture in pictures)
+
+
+def test_pictures_hold_only_numbers(shown):
+    _, _, page = shown
+    for tag, attributes in page.elements:
+        if tag in DRAWN:
+            for name, value in attributes.items():
+                if name in ("points",):
+                    assert re.fullmatch(r"[-\d., ]*", value)
+                elif not name.startswith(("class", "data", "id")):
+                    assert np.isfinite(float(value)), (tag, name, value)
+
+
+def test_policy_allows_the_own_style_and_script_only(shown):
+    _, text, page = shown
+    policy = next(a["content"] for a in page.every("meta") if "http-equiv" in a)
+    assert policy.startswith("default-src 'none'") and "unsafe" not in policy
+    for tag in ("style", "script"):
+        (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.S)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert text.index("Content-Security-Policy") < text.index("<style>")
+    links = [a.get("href", a.get("src")) for _, a in page.elements]
+    assert [link for link in links if link] == ["#rows"]
+    assert "url(" not in text and "@import" not in text and "fetch(" not in text
+
+
+def test_data_of_the_page_agree_with_the_audit(shown):
+    audit, text, _ = shown
+    (raw,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text)
+    assert not set("<>&\u2028\u2029") & set(raw)
+    data = json.loads(raw)
+    for level, count in list(zip(data["levels"], data["flagged"]))[::10]:
+        assert count == int(np.sum(audit.scores > level))
+    assert data["scored"] == int(np.sum(np.isfinite(audit.scores)))
+
+
+def test_words(shown):
+    audit, _, page = shown
+    words = page.words()
+    assert "wrong" not in words and "nan" not in words.split()
+    if audit.looks_clean:
+        assert "looks clean" in words
+    assert len(page.every("tr")) > 0
+
+
+def test_table_lists_the_flagged_rows():
+    audit = make_audit()
+    page = Outline(render(audit))
+    rows = [a for a in page.every("tr") if "data-score" in a]
+    assert [float(a["data-score"]) for a in rows] == [r.score for r in audit.flagged]
+    words = page.words()
+    for row in audit.flagged:
+        assert row.observed in words and row.reasons[0] in words
+        assert all(value in words for value in row.values.values())
+
+
+def test_rows_below_the_threshold_wait_hidden():
+    rows = [FlaggedRow(1, 0.9, 1.0, "a", "b", [], {}),
+            FlaggedRow(2, 0.4, 1.0, "a", "b", [], {})]  # fmt: skip
+    page = Outline(render(make_audit(rows=rows)))
+    hidden = ["hidden" in a for a in page.every("tr") if "data-score" in a]
+    assert hidden == [False, True]
+
+
+def test_hostile_words_are_shown_and_inert():
+    text = render(hostile_audit())
+    page = Outline(text)
+    allowed = {"html", "head", "meta", "title", "style", "body", "a", "header", "p",
+               "button", "h1", "h2", "h3", "bdi", "main", "section", "dl", "dt", "dd",
+               "div", "span", "ol", "ul", "li", "figure", "figcaption", "svg", "desc",
+               "g", "text", "label", "input", "output", "table", "thead", "tbody", "tr",
+               "th", "td", "details", "summary", "script", "strong"}  # fmt: skip
+    assert {tag for tag, _ in page.elements} <= allowed | DRAWN
+    assert len(page.every("script")) == 2
+    words = page.words()
+    for harmless in (0, 1, 2, 3, 10, 13):
+        assert HOSTILE[harmless] in words
+    assert "49" not in re.findall(r"\{\{[^}]*\}\}|\b49\b", words)
+    assert "\u202e" not in text and "[U+202E]" in text and "\x1b" not in text
+    assert max(map(len, re.findall(r"x+", text))) < 600
+    text.encode("utf-8")
+
+
+def test_a_million_rows_stay_below_a_megabyte():
+    audit = large_audit()
+    assert len(audit.scores) == 1_000_000
+    for redact in (False, True):
+        text = render(audit, redact=redact)
+        assert len(text.encode()) < 1_000_000
+        assert text.count("data-score=") == 500
+    assert "groups with fewer flags are not shown" in text
+
+
+def test_any_number_of_long_reasons_and_values_fits():
+    rows = [FlaggedRow(k + 1, 0.9, -1.0, "&" * 10**4, "&" * 10**4, ["&" * 10**4] * 50,
+                       {f"{j}{'&' * 5000}": "&" * 10**4 for j in range(20)})
+            for k in range(500)]  # fmt: skip
+    text = render(make_audit(rows=rows))
+    assert len(text.encode()) < 1_000_000
+    assert text.count("data-score=") == 500
+
+
+def secret_audit():
+    """Every cell value and every name of a group carries the word SECRET."""
+    row = FlaggedRow(7, 0.93, 12.5, "SECRET-41", "SECRET-17",
+                     ["unit is SECRET-lb, far from mileage SECRET-9"],
+                     {"unit": "SECRET-lb", "mileage": "SECRET-9"})  # fmt: skip
+    plain = make_audit(rows=[row])
+    return replace(
+        plain,
+        groups=[replace(g, group=f"SECRET-{g.group}") for g in plain.groups],
+        times=[replace(g, group=f"SECRET-{g.group}") for g in plain.times],
+        causes=[replace(c, text="unit=SECRET-lb") for c in plain.causes],
+        repairs=[replace(r, text="SECRET-9 × 10") for r in plain.repairs],
+        columns=[replace(c, note="always SECRET-x") for c in plain.columns],
+        coefficients=[replace(c, name=f"{c.name}=SECRET-lb")
+                      for c in plain.coefficients],
+        next_steps=["Look at SECRET-lb first.", "Fill in the verdicts."],
+        tail_note="SECRET-9 dominates the tail.",
+        summary="The rows with SECRET-lb do not fit.",
+        comparison={"share before": 0.2, "new rows": ["SECRET-9"]},
+    )  # fmt: skip
+
+
+def test_redacted_report_tells_no_value():
+    audit = secret_audit()
+    assert "SECRET" in render(audit)
+    text = render(audit, redact=True)
+    assert "SECRET" not in text and "Aachen" not in text and "2024-" not in text
+    kept = redacted(audit)
+    assert "SECRET" not in json.dumps(kept.to_dict())
+    assert kept.flagged[0].reasons == ["unit", "mileage"]
+    assert kept.next_steps[1] == "Fill in the verdicts."
+    assert kept.reasons[6] == ["unit", "mileage"]
+    words = Outline(text).words()
+    assert "unit" in words and "12.5" in words and "group 1" in words
+
+
+def test_redaction_copes_with_many_columns():
+    names = [f"c{k}.x y" for k in range(50_000)]
+    audit = make_audit(n_rows=20_000)
+    columns = [replace(audit.columns[0], name=name) for name in names]
+    reasons = [[f"c{k}.x y is 3.{k} off"] for k in range(20_000)]
+    kept = redacted(replace(audit, columns=columns, reasons=reasons))
+    assert kept.reasons == [[name] for name in names[:20_000]]
+
+
+def test_round_trip_through_json_gives_the_same_report():
+    audit = make_audit()
+    again = AuditResult.from_dict(json.loads(json.dumps(audit.to_dict())))
+    assert render(again) == render(audit)
+
+
+def test_redact_must_be_a_bool():
+    with pytest.raises(TypeError, match="redact must be"):
+        render(make_audit(), redact="yes")
+
+
+def test_numbers_in_words_agree_with_the_audit():
+    audit = make_audit()
+    text = html.unescape(render(audit))
+    assert f"{audit.expected_false_flags:.2f}" in text
+    for curve in audit.losses:
+        assert f"{curve.median:.1f}" in text and curve.label in text

@@ -1,0 +1,145 @@
+"""Files of an audit: all or none, and harmless in a spreadsheet."""
+
+import csv
+import json
+import os
+import pathlib
+import re
+import stat
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from audits import HOSTILE, hostile_audit, make_audit
+
+from lrisk.analysis.audit import AuditResult
+from lrisk.report import render, write_audit
+
+pytest.importorskip("jinja2")
+
+NAMES = {"report.html", "rows.csv", "audit.json"}
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_three_files_that_agree_with_the_audit(tmp_path):
+    audit = make_audit()
+    audit.scores[5] = audit.residuals[5] = np.nan
+    written = write_audit(audit, tmp_path / "new" / "out")
+    assert [path.name for path in written] == ["report.html", "rows.csv", "audit.json"]
+    folder = tmp_path / "new" / "out"
+    assert names(folder) == NAMES
+    assert (folder / "report.html").read_text("utf-8") == render(audit)
+    again = AuditResult.from_dict(
+        json.loads((folder / "audit.json").read_text("utf-8"))
+    )
+    np.testing.assert_array_equal(again.scores, audit.scores)
+    assert replace(again, scores=0, residuals=0, flags=0) == replace(
+        audit, scores=0, residuals=0, flags=0
+    )
+    pd = pytest.importorskip("pandas")
+    table = pd.read_csv(folder / "rows.csv", keep_default_na=True)
+    assert list(table) == ["row", "score", "flag", "residual", "reasons", "verdict"]
+    np.testing.assert_array_equal(table["row"], np.arange(1, 2001))
+    np.testing.assert_allclose(table["score"], audit.scores, rtol=1e-7)
+    np.testing.assert_allclose(table["residual"], audit.residuals, rtol=1e-7)
+    np.testing.assert_array_equal(table["flag"], audit.flags)
+    assert table["flag"].dtype == bool and table["verdict"].isna().all()
+    marked = table["reasons"].notna()
+    np.testing.assert_array_equal(marked, [bool(r) for r in audit.reasons])
+
+
+def test_files_can_be_read_by_whoever_the_system_lets(tmp_path):
+    before = os.umask(0o022)
+    try:
+        for path in write_audit(make_audit(n_rows=50, rows=[]), tmp_path):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    finally:
+        os.umask(before)
+
+
+def test_no_cell_is_a_formula(tmp_path):
+    audit = hostile_audit()
+    reasons = [[] for _ in audit.reasons]
+    for k, word in enumerate(HOSTILE):
+        reasons[k] = [word]
+        reasons[k + 30] = ["mileage", word]
+    write_audit(replace(audit, reasons=reasons), tmp_path)
+    with open(tmp_path / "rows.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == audit.n_rows + 1 and {len(row) for row in rows} == {6}
+    for row in rows[1:]:
+        for cell in row:
+            if cell[:1] in tuple("=+-@\t\r"):
+                float(cell)  # a negative number, and nothing else
+            assert not re.search(r"[\x00-\x1f]", cell)
+    # Where semicolons separate cells, the same file splits elsewhere.
+    with open(tmp_path / "rows.csv", encoding="utf-8", newline="") as file:
+        for row in csv.reader(file, delimiter=";"):
+            for cell in row[1:]:
+                assert not cell.strip().startswith(tuple("=+-@"))
+
+
+def test_redacted_files_tell_no_value(tmp_path):
+    audit = make_audit()
+    write_audit(audit, tmp_path / "open")
+    write_audit(audit, tmp_path / "shut", redact=True)
+    for name in NAMES:
+        told = (tmp_path / "shut" / name).read_text("utf-8")
+        for word in ("Aachen", "2024-05", "9.8 of its scales", "petrol"):
+            assert word not in told, (name, word)
+    assert "mileage" in (tmp_path / "shut" / "rows.csv").read_text("utf-8")
+    assert "petrol" in (tmp_path / "open" / "audit.json").read_text("utf-8")
+
+
+def test_an_earlier_audit_is_replaced(tmp_path):
+    write_audit(make_audit(), tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    write_audit(make_audit(n_rows=60, rows=[]), tmp_path)
+    assert names(tmp_path) == NAMES | {"notes.txt"}
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 61
+
+
+@pytest.mark.parametrize("failing", ["write", "rename"])
+@pytest.mark.parametrize("place", ["new/folder", "."])
+def test_nothing_is_left_after_a_failure(tmp_path, monkeypatch, failing, place):
+    audit = make_audit(n_rows=50, rows=[])
+    calls = []
+
+    def fail_the_third_time(*arguments, original, **options):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise OSError("no space left")
+        return original(*arguments, **options)
+
+    owner, name = (
+        (pathlib.Path, "write_text") if failing == "write" else (os, "replace")
+    )
+    original = getattr(owner, name)
+
+    def patched(*arguments, **options):
+        return fail_the_third_time(*arguments, original=original, **options)
+
+    monkeypatch.setattr(owner, name, patched)
+    with pytest.raises(OSError, match="no space left"):
+        write_audit(audit, tmp_path / place)
+    assert names(tmp_path) == set()
+
+
+def test_what_is_in_the_way_is_named_and_kept(tmp_path):
+    audit = make_audit(n_rows=50, rows=[])
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(OSError):
+        write_audit(audit, tmp_path / "file")
+    (tmp_path / "out" / "audit.json").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError, match=r"audit\.json is a folder"):
+        write_audit(audit, tmp_path / "out")
+    assert names(tmp_path) == {"file", "out"}
+    assert names(tmp_path / "out") == {"audit.json"}
+    assert (tmp_path / "file").read_text() == "mine"
