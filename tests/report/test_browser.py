@@ -109,8 +109,7 @@ def test_policy_stops_what_slipped_in(visit, audit):
 def test_hostile_words_stay_words(visit):
     seen = visit(render(hostile_audit()))
     page = seen.page
-    for details in page.locator("details").all():
-        details.evaluate("node => { node.open = true }")
+    page.eval_on_selector_all("details", "all => all.forEach(d => { d.open = true })")
     kinds = page.evaluate("[...new Set([...document.body.querySelectorAll('*')]"
                           ".map(e => e.localName))]")  # fmt: skip
     assert not {"img", "iframe", "object", "b", "link", "style"} & set(kinds)
