@@ -68,6 +68,13 @@ def test_wheel_works_from_a_read_only_install(installed):
     assert not list(package.rglob("*.nbi"))
 
 
+def test_wheel_has_the_page_of_the_report(installed):
+    folder, _ = installed
+    templates = next((folder / "env").rglob("lrisk/report/templates"))
+    names = {path.name for path in templates.iterdir()}
+    assert names == {"report.html", "report.css", "report.js"}
+
+
 def test_wheel_is_typed_and_has_its_licence(installed):
     folder, _ = installed
     package = next((folder / "env").rglob("lrisk/__init__.py")).parent

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
+from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.validation import validate_data
 
 from ._params import refused
@@ -35,6 +36,7 @@ __all__ = [
     "check_flag",
     "default_of",
     "generator",
+    "rows_of",
     "unchanged_on_error",
     "validate_data",
     "with_callbacks",

@@ -1,5 +1,6 @@
 """The report in a real browser: quiet, inert, movable by mouse and by keyboard."""
 
+import dataclasses
 import pathlib
 import sys
 
@@ -9,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from audits import edge_audit, hostile_audit, large_audit, make_audit
 
-from lrisk.report import render
+from lrisk.report import framed, render
 
 ADDRESS = "http://report.test/"
 
@@ -108,8 +109,7 @@ def test_policy_stops_what_slipped_in(visit, audit):
 def test_hostile_words_stay_words(visit):
     seen = visit(render(hostile_audit()))
     page = seen.page
-    for details in page.locator("details").all():
-        details.evaluate("node => { node.open = true }")
+    page.eval_on_selector_all("details", "all => all.forEach(d => { d.open = true })")
     kinds = page.evaluate("[...new Set([...document.body.querySelectorAll('*')]"
                           ".map(e => e.localName))]")  # fmt: skip
     assert not {"img", "iframe", "object", "b", "link", "style"} & set(kinds)
@@ -272,3 +272,22 @@ def test_fits_the_screen(visit, width):
             "}).map(t => t.textContent)"
         )
         assert outside == []
+
+
+def test_in_a_frame_of_a_notebook(visit, audit):
+    seen = visit(f"<!doctype html><title>notebook</title>{framed(render(audit))}")
+    inside = seen.page.frame_locator("iframe")
+    inside.locator("#threshold").fill("100")
+    assert inside.locator("#none-listed").is_visible()
+    assert not seen.noise and seen.fetched == [ADDRESS]
+
+
+def test_rows_flagged_by_a_given_share(visit):
+    """At the audit's own choice its flags count, elsewhere the score."""
+    rows = make_audit(n_flagged=10).flagged
+    rows[9] = dataclasses.replace(rows[9], score=0.2)
+    seen = visit(render(make_audit(rows=rows)))
+    assert seen.shown_rows() == [row.row for row in rows]
+    assert "10 rows" in seen.page.locator("#threshold-counts").inner_text()
+    seen.page.locator("#threshold").fill("69")
+    assert seen.shown_rows() == [row.row for row in rows[:9]]

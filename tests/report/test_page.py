@@ -138,6 +138,7 @@ def test_data_of_the_page_agree_with_the_audit(shown):
     data = json.loads(raw)
     for level, count in list(zip(data["levels"], data["flagged"]))[::10]:
         assert count == int(np.sum(audit.scores > level))
+    assert data["flagged"][data["chosen"]] == int(audit.flags.sum())
     assert data["scored"] == int(np.sum(np.isfinite(audit.scores)))
 
 
@@ -161,12 +162,24 @@ def test_table_lists_the_flagged_rows():
         assert all(value in words for value in row.values.values())
 
 
-def test_rows_below_the_threshold_wait_hidden():
+def test_rows_not_flagged_wait_hidden():
     rows = [FlaggedRow(1, 0.9, 1.0, "a", "b", [], {}),
             FlaggedRow(2, 0.4, 1.0, "a", "b", [], {})]  # fmt: skip
-    page = Outline(render(make_audit(rows=rows)))
+    audit = make_audit(rows=rows)
+    audit.flags[1] = False
+    page = Outline(render(audit))
     hidden = ["hidden" in a for a in page.every("tr") if "data-score" in a]
     assert hidden == [False, True]
+
+
+def test_rows_flagged_whatever_their_score_are_shown():
+    """A given share or a verdict flags rows that the score alone would not."""
+    rows = [FlaggedRow(1, 0.9, 1.0, "a", "b", [], {}),
+            FlaggedRow(2, 0.4, 1.0, "a", "b", [], {})]  # fmt: skip
+    text = render(make_audit(rows=rows))
+    hidden = ["hidden" in a for a in Outline(text).every("tr") if "data-score" in a]
+    assert hidden == [False, False]
+    assert "the audit flags 2 rows, not by the score alone" in text
 
 
 def test_hostile_words_are_shown_and_inert():
@@ -222,7 +235,8 @@ def secret_audit():
         columns=[replace(c, note="always SECRET-x") for c in plain.columns],
         coefficients=[replace(c, name=f"{c.name}=SECRET-lb")
                       for c in plain.coefficients],
-        next_steps=["Look at SECRET-lb first.", "Fill in the verdicts."],
+        next_steps=["Look at SECRET-lb first.", "Fill in the verdicts.",
+                    "Rows with mileage=17171717 come first."],
         tail_note="SECRET-9 dominates the tail.",
         summary="The rows with SECRET-lb do not fit.",
         comparison={"share before": 0.2, "new rows": ["SECRET-9"]},
@@ -233,7 +247,8 @@ def test_redacted_report_tells_no_value():
     audit = secret_audit()
     assert "SECRET" in render(audit)
     text = render(audit, redact=True)
-    assert "SECRET" not in text and "Aachen" not in text and "2024-" not in text
+    for word in ("SECRET", "Aachen", "2024-", "17171717"):
+        assert word not in text
     kept = redacted(audit)
     assert "SECRET" not in json.dumps(kept.to_dict())
     assert kept.flagged[0].reasons == ["unit", "mileage"]

@@ -30,7 +30,7 @@ def loss_curves(curves: Sequence[LossCurve], task: str) -> str:
     """Quantile curves of the held-out losses of the three fits."""
     values = [v for curve in curves for v in curve.values if math.isfinite(v)]
     middles = [c.median for c in curves if math.isfinite(c.median) and c.median > 0]
-    log = bool(values) and bool(middles) and max(values) > 10 * max(middles)
+    log = bool(values) and bool(middles) and max(values) > 10 * min(middles)
     # The lowest losses, on a logarithmic axis, would take most of the picture.
     low = min(middles) / 30 if log else 0.0
     shown = [v for v in values if v >= low]

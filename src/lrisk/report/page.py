@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from html import escape
 from importlib.resources import files
 
 from .._validation import check_flag
@@ -44,6 +45,19 @@ def render(result: AuditResult, *, redact: bool = False) -> str:
         if len((html := _filled(shown, redact, budget)).encode()) < LARGEST
         or budget == _ROW_BUDGETS[-1]
     )
+
+
+def framed(html: str, *, height: int = 720) -> str:
+    """A report for a notebook: in a frame of its own, cut off from the page round it.
+
+    Examples
+    --------
+    >>> framed("<p>a</p>")
+    '<iframe sandbox="allow-scripts" width="100%" height="720" srcdoc="&lt;p&gt;...
+    """
+    quoted = escape(html, quote=True)
+    size = f'width="100%" height="{int(height)}"'
+    return f'<iframe sandbox="allow-scripts" {size} srcdoc="{quoted}"></iframe>'
 
 
 def _filled(result: AuditResult, redact: bool, budget: int) -> str:

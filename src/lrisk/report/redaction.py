@@ -21,7 +21,8 @@ def redacted(result: AuditResult) -> AuditResult:
     secrets = _secrets(result, columns)
 
     def words(text: str) -> str:
-        return WITHHELD if secrets.within(text) else text
+        # An equation, as in "year = 1970", is where a number tells a value.
+        return WITHHELD if "=" in text or secrets.within(text) else text
 
     name_columns = _Lexicon(columns)
     return replace(
@@ -118,6 +119,8 @@ def _secrets(result: AuditResult, columns: list[str]) -> _Lexicon:
     cells = {row.observed for row in result.flagged}
     cells |= {value for row in result.flagged for value in row.values.values()}
     cells |= {rate.group for rate in [*result.groups, *result.times]}
+    cells |= {cause.text for cause in result.causes}
+    cells |= {repair.text for repair in result.repairs}
     words = {cell.strip() for cell in cells} - set(columns)
     return _Lexicon(word for word in words if not _numeric(word))
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .._typing import Bools
 from ..analysis.audit import FlaggedRow
 from .text import fitted, number, printable, size_in_html
 
@@ -27,19 +28,21 @@ class ShownRow:
     reasons: list[str]
     values: list[tuple[str, str]]
     left_out: int
-    above: bool
+    flagged: bool
 
 
-def shown_rows(
-    flagged: Sequence[FlaggedRow], threshold: float, budget: int
-) -> list[ShownRow]:
-    """Flagged rows, worst first, with as many of their values as fit into `budget`."""
-    rows = flagged[:MOST_ROWS]
+def shown_rows(rows: Sequence[FlaggedRow], flags: Bools, budget: int) -> list[ShownRow]:
+    """Rows, worst first, with as many of their values as fit into `budget` bytes.
+
+    `flags` holds for each row of the input whether the audit flags it: by the score,
+    by a given share of rows, or by a verdict.
+    """
+    rows = rows[:MOST_ROWS]
     share = budget // max(len(rows), 1) - _ROW_MARKUP
-    return [_shown(row, threshold, share) for row in rows]
+    return [_shown(row, bool(flags[row.row - 1]), share) for row in rows]
 
 
-def _shown(row: FlaggedRow, threshold: float, room: int) -> ShownRow:
+def _shown(row: FlaggedRow, flagged: bool, room: int) -> ShownRow:
     room = max(room, 160)  # something is told of every row
     observed, expected = (
         fitted(words, 80, room // 4) for words in (row.observed, row.expected)
@@ -69,7 +72,7 @@ def _shown(row: FlaggedRow, threshold: float, room: int) -> ShownRow:
         reasons=reasons,
         values=values,
         left_out=len(row.values) - len(values),
-        above=not row.score <= threshold,
+        flagged=flagged,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.audit import AuditResult, GroupRate
-from ..analysis.scores import threshold_curve
+from ..analysis.scores import ThresholdCurve, threshold_curve
 from . import figures
 from .rows import shown_rows
 from .text import count, number, percent, printable
@@ -21,9 +21,9 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
     flagged = int(np.sum(result.flags))
     curve = threshold_curve(result.scores, result.threshold)
     cut = float(curve.levels[curve.chosen])
-    groups, times = _listed(result.groups), result.times[: figures.MOST_GROUPS]
+    groups, times = _listed(result.groups), result.times[-figures.MOST_GROUPS :]
     shifts = figures.largest_shifts(result.coefficients)
-    rows = shown_rows(result.flagged, cut, budget)
+    rows = shown_rows(result.flagged, result.flags, budget)
     return {
         "title": printable(result.source or "table", 80),
         "target": printable(result.target, 80),
@@ -42,12 +42,7 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "chosen": curve.chosen,
         "last": len(curve.levels) - 1,
         "threshold": f"{cut:.2f}",
-        "data": {
-            "levels": [round(float(v), 6) for v in curve.levels],
-            "flagged": [int(v) for v in curve.flagged],
-            "expected": [round(float(v), 2) for v in curve.expected_false],
-            "scored": int(np.sum(np.isfinite(result.scores))),
-        },
+        "data": _slider(result, curve, flagged),
         "figures": {
             "losses": figures.loss_curves(result.losses, result.task),
             "scores": figures.score_bars(result),
@@ -63,6 +58,25 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "more_shifts": len(result.coefficients) - len(shifts),
         **_lists(result),
         **_provenance(result),
+    }
+
+
+def _slider(result: AuditResult, curve: ThresholdCurve, flagged: int) -> dict[str, Any]:
+    """What the slider tells; at the audit's own threshold, what the audit itself says.
+
+    A given share or verdicts may flag other rows than the score alone.
+    """
+    counts = [int(v) for v in curve.flagged]
+    expected = [round(float(v), 2) for v in curve.expected_false]
+    counts[curve.chosen] = flagged
+    if math.isfinite(result.expected_false_flags):
+        expected[curve.chosen] = round(result.expected_false_flags, 2)
+    return {
+        "levels": [round(float(v), 6) for v in curve.levels],
+        "flagged": counts,
+        "expected": expected,
+        "chosen": curve.chosen,
+        "scored": int(np.sum(np.isfinite(result.scores))),
     }
 
 
@@ -167,14 +181,25 @@ def _provenance(result: AuditResult) -> dict[str, Any]:
 
 
 def _pairs(entries: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Names and values; what is nested, as lists of rows are, by its size only."""
-    found = []
-    for name, value in list((entries or {}).items())[:MOST]:
-        if isinstance(value, float):
-            shown = number(value, 4)
-        elif isinstance(value, list | tuple | dict) and len(value) > 8:
-            shown = f"{count(len(value))} entries"
-        else:
-            shown = printable(value, 200)
-        found.append((printable(name, 60), shown))
-    return found
+    """Names and values in words."""
+    listed = list((entries or {}).items())[:MOST]
+    return [
+        (printable(name, 60), printable(_words(value), 200)) for name, value in listed
+    ]
+
+
+def _words(value: Any) -> str:
+    """A value of a JSON object; of a long list only its length."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(value, 4)
+    if isinstance(value, list | tuple | dict) and len(value) > 8:
+        return f"{count(len(value))} entries"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_words(entry)}" for name, entry in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value))
+    return str(value)

@@ -31,10 +31,11 @@
     const k = Number(slider.value);
     const level = curve.levels[k], flagged = curve.flagged[k];
     const share = curve.scored ? (100 * flagged) / curve.scored : 0;
+    const ownChoice = k === curve.chosen;
     let listed = 0;
     for (const row of body ? body.rows : []) {
       const score = row.dataset.score === "" ? NaN : Number(row.dataset.score);
-      row.hidden = score <= level;
+      row.hidden = ownChoice ? !("flagged" in row.dataset) : score <= level;
       listed += row.hidden ? 0 : 1;
     }
     for (const bar of document.querySelectorAll(".score-bar")) {
