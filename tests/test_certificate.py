@@ -149,7 +149,7 @@ def test_any_weights_and_any_step_give_a_true_bound(loss, intercept):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 4))
     kind = LOSSES[loss]()
-    y = rng.normal(size=40) if loss == "squared" else rng.integers(0, 2, 40) * 1.0
+    y = rng.integers(0, 2, 40) * 1.0 if kind.classifies else rng.normal(size=40)
     space = LinearSpace(X, intercept=intercept, n_scores=2 if kind.per_class else 1)
     for spectrum in ("mean", "superquantile:0.7", "extremile:5", "worst_case"):
         ranking = Ranking(parse_spectrum(spectrum), 40, rng.uniform(0.1, 2.0, 40))
