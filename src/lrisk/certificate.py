@@ -97,11 +97,11 @@ def dual_bound(
         so no bound.
     """
     risk, excess = risk_and_excess(objective.ranking, point.losses, weights)
-    inside = _feasible(objective, weights, a)
-    fitted = objective.loss.fenchel_young(objective.y, point.scores, inside)
-    slack = np.inf
+    slack, inside = np.inf, objective.loss.to_dual_domain(objective.y, a)
     if objective.mu > 0.0:
+        inside = _feasible(objective, weights, a)
         slack = _feasible_slack(objective, point, weights, inside)
+    fitted = objective.loss.fenchel_young(objective.y, point.scores, inside)
     return Bound(risk + point.penalty, excess, slack, inside), float(weights @ fitted)
 
 
