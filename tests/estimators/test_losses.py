@@ -359,3 +359,31 @@ def test_warm_starts_save_steps(numbers):
     first = model.fit(X, y).n_iter_
     again = model.fit(X, y).n_iter_
     assert again < first and model.dual_gap_ <= 1e-6
+
+
+@pytest.mark.filterwarnings("ignore::lrisk.CollapsedFitWarning")
+@pytest.mark.parametrize(
+    "loss", [Huber(0.2), Absolute(), Pinball(0.95), SquaredHinge()], ids=repr
+)
+@pytest.mark.parametrize("spectrum", ["superquantile:0.95", "extremile:3", "mean"])
+@pytest.mark.parametrize("awkward", ["columns", "weights"])
+def test_awkward_data_are_certified(loss, spectrum, awkward):
+    """Columns from 1 to 100, or weights from 1e-6 to 1e6; heavy tails, tiny alpha."""
+    rng = np.random.default_rng(4)
+    size = np.logspace(0, 2, 8) if awkward == "columns" else np.ones(8)
+    X = rng.normal(size=(200, 8)) * size
+    scores = X @ (rng.normal(size=8) / size)
+    y = scores + rng.standard_t(2, 200)
+    y = scores + rng.logistic(size=200) > 0 if loss.classifies else y
+    weight = 10 ** rng.uniform(-6, 6, 200) if awkward == "weights" else None
+    kind = lrisk.RiskClassifier if loss.classifies else lrisk.RiskRegressor
+    for alpha in (10.0, 1e-4):
+        model = kind(spectrum, loss=loss, alpha=alpha)
+        assert 0 <= model.fit(X, y, sample_weight=weight).dual_gap_ <= 1e-6
+
+
+def test_widths_fall_until_the_gap_closes(numbers):
+    model = fitted(Absolute(), "mean", *numbers, tol=1e-8)
+    widths = [record["width"] for record in model.history_]
+    gaps = [record["gap"] for record in model.history_]
+    assert np.all(np.diff(widths) < 0) and gaps[-1] <= 1e-8 < gaps[-2]

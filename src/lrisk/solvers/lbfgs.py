@@ -14,7 +14,7 @@ from .continuation import minimise_softened, needs_continuation
 from .coordinates import Coordinates, newton_step
 from .fallback import finished
 from .lagrangian import Lagrangian, Progress
-from .newton import MOST_PARAMETERS, Newton
+from .newton import MOST_PARAMETERS, Newton, newton_size
 from .solution import Monitor, Solution, Solver, Status
 from .whitening import SMALLEST, minimise_whitened, whitenable
 
@@ -63,7 +63,7 @@ class LBFGS(Solver):
         monitor: Monitor | None = None,
     ) -> Solution:
         """Minimise from `start`, or from a fit of a sample or from zero."""
-        if objective.loss.flat and objective.space.size <= MOST_PARAMETERS:
+        if objective.loss.flat and newton_size(objective.space) <= MOST_PARAMETERS:
             # Differences of gradients know little of a curvature that comes and goes.
             newton = Newton(tol=self.tol, max_iter=self.max_iter)
             solution = newton.solve(objective, start, weights=weights, monitor=monitor)

@@ -9,6 +9,7 @@ from .._typing import Floats, Indices
 from ..certificate import Bound, bound
 from ..objective import Objective, Point
 from ..permutahedron import Projection
+from ..spaces import Space
 from ..spectra import Mean
 from ._loops.blocks import center_blocks
 from .continuation import minimise_softened, needs_continuation
@@ -194,6 +195,15 @@ class Newton(Solver):
             point, smoothed, length = moved
             lagrangian.damping.learn(length)
         return point, smoothed, False
+
+
+def newton_size(space: Space) -> int:
+    """Parameters that `Newton` works with; for n < d it works in n dimensions."""
+    columns = space.n_columns
+    if space.n_rows < space.n_features:
+        fits = space.n_rows * space.n_features <= space.most_rotated
+        columns = space.n_rows + space.intercept if fits else columns
+    return columns * space.n_scores
 
 
 def _decrement(
