@@ -8,7 +8,6 @@ from lrisk.losses import LOSSES, Softened, scalar_derivative, scalar_value
 
 ALL = {**LOSSES, "softened": lambda: Softened(-0.3, 0.7, 0.2)}
 every_loss = pytest.mark.parametrize("name", ALL)
-flat_losses = pytest.mark.parametrize("name", [n for n in ALL if ALL[n]().flat])
 scalar_losses = pytest.mark.parametrize(
     "name", [n for n in ALL if ALL[n]().smooth and not ALL[n]().per_class]
 )
