@@ -12,7 +12,7 @@ from sklearn.datasets import (
 )
 
 import lrisk
-from lrisk.certificate import bound
+from lrisk.certificate import bound, dual_bound
 from lrisk.losses import LOSSES, Squared
 from lrisk.objective import Objective
 from lrisk.permutahedron import project
@@ -149,7 +149,7 @@ def test_any_weights_and_any_step_give_a_true_bound(loss, intercept):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 4))
     kind = LOSSES[loss]()
-    y = rng.normal(size=40) if loss == "squared" else rng.integers(0, 2, 40) * 1.0
+    y = rng.integers(0, 2, 40) * 1.0 if kind.classifies else rng.normal(size=40)
     space = LinearSpace(X, intercept=intercept, n_scores=2 if kind.per_class else 1)
     for spectrum in ("mean", "superquantile:0.7", "extremile:5", "worst_case"):
         ranking = Ranking(parse_spectrum(spectrum), 40, rng.uniform(0.1, 2.0, 40))
@@ -169,6 +169,30 @@ def test_any_weights_and_any_step_give_a_true_bound(loss, intercept):
             ):
                 proof = bound(objective, point, weights, step)
                 assert proof.excess >= 0 and proof.slack >= 0
+                assert proof.primal == pytest.approx(objective.value(point))
+                assert proof.dual <= best.objective * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("loss", ["huber", "absolute", "pinball", "squared_hinge"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_any_dual_point_gives_a_true_bound(loss, intercept):
+    """However a was found: from a softened loss, at random, or wildly infeasible."""
+    rng = np.random.default_rng(1)
+    X, kind = rng.normal(size=(40, 4)), LOSSES[loss]()
+    y = rng.integers(0, 2, 40) * 1.0 if kind.classifies else rng.standard_t(2, 40)
+    space = LinearSpace(X, intercept=intercept, n_scores=1)
+    for spectrum in ("mean", "superquantile:0.7", "extremile:3"):
+        ranking = Ranking(parse_spectrum(spectrum), 40, rng.uniform(0.1, 2.0, 40))
+        objective = Objective(ranking, kind, space, y, 0.7)
+        best = Newton(tol=1e-10).solve(objective)
+        assert best.gap <= 1e-10
+        for scale in (0.0, 1e-3, 1.0, 30.0):
+            point = objective.at(best.theta + scale * rng.normal(size=space.size))
+            weights = project(ranking, best.weights + scale * rng.normal(size=40))
+            slopes = kind.derivative(y, point.scores)
+            for a in (slopes, slopes + scale * rng.normal(size=40), 0 * slopes):
+                proof, fitted = dual_bound(objective, point, weights, a)
+                assert proof.excess >= 0 and proof.slack >= fitted >= 0
                 assert proof.primal == pytest.approx(objective.value(point))
                 assert proof.dual <= best.objective * (1 + 1e-12)
 

@@ -5,12 +5,16 @@ own. Changing them in place, as scikit-learn's Gaussian-process kernels do, is w
 ``GridSearchCV`` reach ``spectrum__q``.
 """
 
+import difflib
 import inspect
 import math
+from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+
+_Kind = TypeVar("_Kind")
 
 
 class Parameters:
@@ -137,3 +141,47 @@ def check_choice(
         raise ValueError(
             refused(owner, name, f"one of {listed}", value, "choose one of them")
         )
+
+
+def parse_named(
+    parameter: str,
+    value: object,
+    families: Mapping[str, type[_Kind]],
+    aliases: Mapping[str, str],
+    example: str,
+) -> _Kind:
+    """Turn ``"name:number:number"`` into an object of the family of that name.
+
+    Parameters
+    ----------
+    parameter : str
+        What the value is called, for messages.
+    value : str
+    families : mapping from names to classes
+    aliases : mapping from other names to names
+    example : str
+        A value to show in messages.
+    """
+    if not isinstance(value, str):
+        rule = f"a name such as {example!r} or an object"
+        raise TypeError(refused("lrisk", parameter, rule, value, "pass one of those"))
+    name, *values = value.strip().lower().split(":")
+    name = name.replace("-", "_")
+    known = [*families, *aliases]
+    if (name := aliases.get(name, name)) not in families:
+        close = difflib.get_close_matches(name, known, n=1)
+        remedy = f"did you mean {close[0]!r}?" if close else "choose one of them"
+        rule = f"one of {', '.join(known)}"
+        message = refused("lrisk", parameter, rule, value, remedy)
+        raise ValueError(message.replace("?.", "?"))
+    family: Any = families[name]
+    try:
+        numbers = [float(number) for number in values]
+        return family(*numbers) if numbers else family()  # type: ignore[no-any-return]
+    except (ValueError, TypeError) as error:
+        if isinstance(error, ValueError) and str(error).startswith(family.__name__):
+            raise
+        names = ":".join(family._names()) or "no parameter"
+        rule = f"'{name}' followed by {names}"
+        remedy = "separate numbers by colons"
+        raise ValueError(refused("lrisk", parameter, rule, value, remedy)) from None

@@ -51,11 +51,12 @@ class Certificate(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """One evaluation of the gap: F(θ) and its two parts (see the module)."""
+    """One evaluation of the gap: F(θ), its two parts and, if kept, the dual point a."""
 
     primal: float
     excess: float
     slack: float
+    slopes: Floats | None = None
 
     @property
     def dual(self) -> float:
@@ -79,8 +80,29 @@ def bound(objective: Objective, point: Point, weights: Floats, step: Floats) -> 
         holds.
     """
     risk, excess = risk_and_excess(objective.ranking, point.losses, weights)
-    slack = _slack(objective, point, weights, step)
-    return Bound(risk + point.penalty, excess, slack)
+    slack, slopes = _slack(objective, point, weights, step)
+    return Bound(risk + point.penalty, excess, slack, slopes)
+
+
+def dual_bound(
+    objective: Objective, point: Point, weights: Floats, a: Floats
+) -> tuple[Bound, float]:
+    """Bound F(θ) − min F through λ and a dual point near a, however it was found.
+
+    Returns
+    -------
+    bound : Bound
+    fitted : float
+        Σλ_i FY(z_i, a_i) alone, which estimates the slack where there is no penalty and
+        so no bound.
+    """
+    risk, excess = risk_and_excess(objective.ranking, point.losses, weights)
+    slack, inside = np.inf, objective.loss.to_dual_domain(objective.y, a)
+    if objective.mu > 0.0:
+        inside = _feasible(objective, weights, a)
+        slack = _feasible_slack(objective, point, weights, inside)
+    fitted = objective.loss.fenchel_young(objective.y, point.scores, inside)
+    return Bound(risk + point.penalty, excess, slack, inside), float(weights @ fitted)
 
 
 def local_slack(
@@ -149,40 +171,50 @@ def local_slack(
     return np.inf
 
 
-def _slack(objective: Objective, point: Point, weights: Floats, step: Floats) -> float:
-    """Bound on Φ(θ, λ) − min Φ(·, λ)."""
+def _slack(
+    objective: Objective, point: Point, weights: Floats, step: Floats
+) -> tuple[float, Floats | None]:
+    """Bound on Φ(θ, λ) − min Φ(·, λ), and the dual point behind it."""
     loss, y, z = objective.loss, objective.y, point.scores
     slopes = loss.derivative(y, z)
     if objective.mu == 0.0:
         if not isinstance(loss, Squared):
-            return np.inf
-        return _unpenalised_slack(objective, point, weights, step)
+            return np.inf, None
+        return _unpenalised_slack(objective, point, weights, step), None
     dz = objective.space.scores(step)
     linear = slopes + loss.curvature_times(y, z, dz)
-    best, moved = _dual_slack(objective, point, weights, linear)
-    if moved:
+    inside = _feasible(objective, weights, linear)
+    best = _feasible_slack(objective, point, weights, inside)
+    if np.max(np.abs(inside - linear), initial=0.0) > 1e-9:
         # Where linearising leaves the domain, the slopes at the new point do not.
-        other, _ = _dual_slack(objective, point, weights, loss.derivative(y, z + dz))
-        best = min(best, other)
-    return best
+        moved = _feasible(objective, weights, loss.derivative(y, z + dz))
+        other = _feasible_slack(objective, point, weights, moved)
+        if other < best:
+            best, inside = other, moved
+    return best, inside
 
 
-def _dual_slack(
-    objective: Objective, point: Point, weights: Floats, a: Floats
-) -> tuple[float, bool]:
-    """The last two terms for a dual point near a, and whether a itself would not do."""
-    loss, y, space = objective.loss, objective.y, objective.space
+def _feasible(objective: Objective, weights: Floats, a: Floats) -> Floats:
+    """A dual point near a, balanced where there is an intercept."""
+    loss, y = objective.loss, objective.y
     inside = loss.to_dual_domain(y, a)
-    if space.intercept:
+    if objective.space.intercept:
         inside = loss.to_balanced_dual(y, inside, weights)
-    moved = bool(np.max(np.abs(inside - a), initial=0.0) > 1e-9)
-    fitted = float(weights @ loss.fenchel_young(y, point.scores, inside))
-    residual = objective.pullback(point, weights, inside)
+    return inside
+
+
+def _feasible_slack(
+    objective: Objective, point: Point, weights: Floats, a: Floats
+) -> float:
+    """The last two terms for a dual point."""
+    loss, y, space = objective.loss, objective.y, objective.space
+    fitted = float(weights @ loss.fenchel_young(y, point.scores, a))
+    residual = objective.pullback(point, weights, a)
     coefficients = space.penalised(residual)
     fitted += float(coefficients @ coefficients) / (2.0 * objective.mu)
     # What rounding leaves of Σλa = 0, times the intercept it multiplies.
     fitted += float(np.abs((residual - coefficients) @ point.theta))
-    return fitted, moved
+    return fitted
 
 
 def _unpenalised_slack(

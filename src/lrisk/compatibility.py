@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ._params import refused
 from ._typing import Floats
+from .losses import Loss
 from .spectra import RankedRange, Spectrum
 
 
@@ -26,6 +27,18 @@ def check_spectrum(
             "'extremile:r', 'esrm:rho' or 'worst_case', or solver='auto'"
         )
     raise ValueError(refused(owner, "spectrum", rule, spectrum, remedy))
+
+
+def check_loss(owner: str, loss: Loss, kinks: bool, solver: str) -> None:
+    """Refuse a loss with kinks where the solver, or the spectrum, needs slopes."""
+    if kinks or loss.smooth:
+        return
+    rule = f"smooth for solver={solver!r}"
+    remedy = (
+        "kinks are smoothed by the certified solvers only, under increasing spectra; "
+        "use 'huber', which is near 'absolute' for a small delta, or solver='auto'"
+    )
+    raise ValueError(refused(owner, "loss", rule, loss, remedy))
 
 
 def check_kept(owner: str, spectrum: Spectrum, mass: Floats) -> None:

@@ -176,16 +176,7 @@ class Objective:
 
     def mean_scores(self) -> Floats:
         """Score, or scores, of the constant that minimises the mean loss."""
-        mass = self.ranking.mass
-        if self.loss.per_class:
-            codes = self.y.astype(np.intp)
-            shares = np.bincount(codes, mass, minlength=self.space.n_scores)
-            return np.log(np.maximum(shares, 1e-300))
-        mean = float(mass @ self.y)
-        if self.loss.name == "logistic":
-            mean = min(max(mean, 1e-15), 1.0 - 1e-15)
-            return np.asarray(np.log(mean) - np.log1p(-mean))
-        return np.asarray(mean)
+        return self.loss.constant_scores(self.y, self.ranking.mass, self.space.n_scores)
 
     def sampled(self, rows: Indices) -> "Objective":
         """The same objective over some of the rows, with the same μ."""
@@ -197,6 +188,10 @@ class Objective:
     def with_space(self, space: Space) -> "Objective":
         """The same objective over another space for the same rows."""
         return Objective(self.ranking, self.loss, space, self.y, self.alpha, self.shift)
+
+    def with_loss(self, loss: Loss) -> "Objective":
+        """The same objective under another loss of the same targets."""
+        return Objective(self.ranking, loss, self.space, self.y, self.alpha, self.shift)
 
     def with_ranking(self, ranking: Ranking) -> "Objective":
         """The same objective under another spectrum for the same rows."""

@@ -23,8 +23,13 @@ from .._validation import (
     validate_data,
     with_callbacks,
 )
-from ..compatibility import check_capabilities, check_kept, check_spectrum
-from ..losses import Loss
+from ..compatibility import (
+    check_capabilities,
+    check_kept,
+    check_loss,
+    check_spectrum,
+)
+from ..losses import Loss, parse_loss
 from ..objective import Objective
 from ..permutahedron import project
 from ..procedures import minimise_trimmed
@@ -49,16 +54,17 @@ class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
     spectrum: str | Spectrum
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``spectrum__q`` and the like reach into the spectrum.
+        """Set parameters; ``spectrum__q``, ``loss__tau`` and the like reach into these.
 
-        A spectrum given by name becomes an object for that, so that a grid search over
-        its parameter changes the fits.
+        A spectrum or a loss given by name becomes an object for that, so that a grid
+        search over its parameter changes the fits.
         """
-        nested = any(name.startswith("spectrum__") for name in params)
-        spectrum = params.get("spectrum", self.spectrum)
-        if nested and isinstance(spectrum, str):
-            params = {"spectrum": parse_spectrum(spectrum), **params}
-            params["spectrum"] = parse_spectrum(spectrum)
+        parsers: dict[str, Any] = {"spectrum": parse_spectrum, "loss": parse_loss}
+        for owner, parse in parsers.items():
+            nested = any(name.startswith(f"{owner}__") for name in params)
+            value = params.get(owner, getattr(self, owner, None))
+            if nested and isinstance(value, str):
+                params = {**params, owner: parse(value)}
         with unchanged_on_error(self):
             super().set_params(**params)
         return self
@@ -67,7 +73,7 @@ class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
 class RiskEstimator(SpectrumEstimator):
     """Base of `RiskRegressor` and `RiskClassifier`."""
 
-    loss: str
+    loss: str | Loss
     alpha: float
     fit_intercept: bool
     solver: str | Solver
@@ -241,6 +247,7 @@ class RiskEstimator(SpectrumEstimator):
         spectrum = objective.ranking.spectrum
         check_spectrum(owner, spectrum, solver.spectra, name)
         check_kept(owner, spectrum, objective.ranking.mass)
+        check_loss(owner, objective.loss, solver.kinks, name)
         check_capabilities(owner, name, solver.requires, objective.space)
         return solver
 

@@ -63,7 +63,9 @@ def certify(
     check_spectrum("certify", spectrum, Newton.spectra, "newton")
     point = objective.at(estimator._theta(objective))
     primal, dual = objective.value(point), -np.inf
-    if known.shape == (X.shape[0],) and known.sum() > 0:
+    # Slopes at a kink say little; there only a solve finds a dual point.
+    fits = known.shape == (X.shape[0],) and known.sum() > 0
+    if fits and objective.loss.smooth:
         candidate = project(objective.ranking, known / known.sum())
         gradient = objective.gradient(point, candidate)
         scale = Coordinates(objective)

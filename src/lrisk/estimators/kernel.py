@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Bools, Floats
+from ..losses import Loss
 from ..objective import Objective
 from ..solvers import Solution, Solver
 from ..spectra import Spectrum
@@ -19,7 +20,7 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
     Minimises over f in the kernel's space
 
     .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|f\|^2,
-              \qquad \ell_i = \tfrac12 (y_i - f(x_i))^2
+              \qquad \ell_i = \ell(y_i, f(x_i))
 
     with :math:`\ell_{(1)} \le \dots \le \ell_{(n)}` the sorted losses, σ the weights of
     the spectrum and W the sum of the sample weights. ``"subquantile:p"`` fits the rows
@@ -31,7 +32,8 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
     spectrum : str or Spectrum, default="superquantile"
         For example ``"subquantile:0.8"``, ``"superquantile:0.9"``, ``"mean"``,
         ``"ranked_range:0.1:0.8"``.
-    loss : {"squared"}, default="squared"
+    loss : {"squared", "huber", "absolute", "pinball"} or Loss, default="squared"
+        As in `RiskRegressor`; absolute and pinball loss for increasing spectra only.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"} or \
             callable, default="rbf"
         As in scikit-learn's ``KernelRidge``; positive definite kernels only. A callable
@@ -103,7 +105,7 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
         self,
         spectrum: str | Spectrum = "superquantile",
         *,
-        loss: str = "squared",
+        loss: str | Loss = "squared",
         kernel: KernelParameter = "rbf",
         gamma: float | None = None,
         degree: float = 3,
@@ -143,13 +145,15 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
     r"""Kernel classification that minimises a spectral risk of its losses.
 
     Minimises Σσ_iℓ_(i) + α/(2W)‖f‖² over f in the kernel's space, with the logistic
-    loss for two classes and the multinomial one for more (paper 2, algorithm 1).
+    loss for two classes and the multinomial one for more (paper 2, algorithm 1), or the
+    squared hinge loss for two.
 
     Parameters
     ----------
     spectrum : str or Spectrum, default="superquantile"
         For example ``"subquantile:0.8"``, which leaves the fifth of largest loss out.
-    loss : {"logistic"}, default="logistic"
+    loss : {"logistic", "squared_hinge"} or Loss, default="logistic"
+        As in `RiskClassifier`.
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"} or \
             callable, default="rbf"
         As in scikit-learn; positive definite kernels only. A callable takes two rows.
@@ -200,7 +204,7 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         self,
         spectrum: str | Spectrum = "superquantile",
         *,
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         kernel: KernelParameter = "rbf",
         gamma: float | None = None,
         degree: float = 3,

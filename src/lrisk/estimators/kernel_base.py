@@ -171,7 +171,9 @@ class KernelRiskEstimator(RiskEstimator):
             return np.zeros(space.n_rows * space.n_scores)
         if objective.mu > 0.0:
             point = objective.at(solution.theta)
-            slopes = objective.loss.derivative(objective.y, point.scores)
+            slopes = solution.slopes  # of a kink, where only the proof knows them
+            if slopes is None:
+                slopes = objective.loss.derivative(objective.y, point.scores)
             weights = solution.weights
             weights = np.where(weights > 1e-12 * weights.max(), weights, 0.0)
             scaled = slopes * (weights if slopes.ndim == 1 else weights[:, None])

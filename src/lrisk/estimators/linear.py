@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._params import refused
 from .._typing import Bools, Floats
 from .._validation import unchanged_on_error, validate_data
+from ..losses import Loss
 from ..objective import Objective
 from ..solvers import Solution, Solver
 from ..spectra import Spectrum
@@ -23,7 +24,7 @@ class RiskRegressor(NumberTargets, Streaming):
     Minimises over w and b
 
     .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|w\|^2,
-              \qquad \ell_i = \tfrac12 (y_i - x_i \cdot w - b)^2
+              \qquad \ell_i = \ell(y_i, x_i \cdot w + b)
 
     with :math:`\ell_{(1)} \le \dots \le \ell_{(n)}` the sorted losses, σ the weights of
     the spectrum and W the sum of the sample weights (paper 1, equation 5).
@@ -34,8 +35,13 @@ class RiskRegressor(NumberTargets, Streaming):
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
         the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
         ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
-    loss : {"squared"}, default="squared"
-        What one row costs.
+    loss : {"squared", "huber", "absolute", "pinball"} or Loss, default="squared"
+        What one row costs: ½r² of its residual r, or `lrisk.losses.Huber`, |r|, or
+        `lrisk.losses.Pinball`. Parameters follow a colon, as in ``"huber:1.35"`` and
+        ``"pinball:0.9"``, or come with an object and are then searched as
+        ``loss__delta`` and ``loss__tau``. Absolute and pinball loss, which have a kink,
+        need an increasing spectrum and a certified solver, and a positive alpha for a
+        proof.
     alpha : float ≥ 0, default=1.0
         Penalty. With ``spectrum="mean"`` the fit is that of ``Ridge(alpha=alpha)``; the
         papers' μ is alpha/n. The intercept is never penalised.
@@ -68,10 +74,11 @@ class RiskRegressor(NumberTargets, Streaming):
         The minimum reached, penalty included.
     dual_gap_ : float
         Proven bound on how far `objective_` is above the best possible value, relative
-        to it; infinite where no proof exists (``alpha=0`` with collinear features).
+        to it; infinite where no proof exists (``alpha=0`` with collinear features or
+        with another loss than the squared one).
     risk_weights_ : array of shape (n_samples,)
-        λ, the weight of each training row at the optimum: the fit is that of a ridge
-        regression with these weights.
+        λ, the weight of each training row at the optimum: the fit is that of the mean
+        loss with these weights, a ridge regression if the loss is squared.
     weight_sum_ : float
         W, the weight of all training rows.
     losses_, inlier_mask_ : arrays of shape (n_samples,)
@@ -100,13 +107,19 @@ class RiskRegressor(NumberTargets, Streaming):
     >>> model = RiskRegressor("superquantile:0.9", alpha=0.1).fit(X, y)
     >>> bool(model.dual_gap_ <= 1e-6)
     True
+
+    The mean of the worst tenth of absolute errors, just as certain:
+
+    >>> model = RiskRegressor("superquantile:0.9", loss="absolute").fit(X, y)
+    >>> bool(model.dual_gap_ <= 1e-6)
+    True
     """
 
     def __init__(
         self,
         spectrum: str | Spectrum = "superquantile",
         *,
-        loss: str = "squared",
+        loss: str | Loss = "squared",
         alpha: float = 1.0,
         fit_intercept: bool = True,
         solver: str | Solver = "auto",
@@ -152,7 +165,9 @@ class RiskRegressor(NumberTargets, Streaming):
         return np.asarray(safe_sparse_dot(X, self.coef_) + self.intercept_)
 
     def _shift(self, target: Floats, mass: Floats) -> float:
-        return float(mass @ target) if self.fit_intercept else 0.0
+        if not self.fit_intercept:
+            return 0.0
+        return float(self._loss()[0].constant_scores(target, mass, 1))
 
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
         coef, intercept = objective.space.uncentred(solution.theta)
@@ -172,7 +187,7 @@ class RiskClassifier(ClassTargets, Streaming):
     .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|w\|^2
 
     where :math:`\ell_i` is the logistic loss of row i for two classes and the
-    multinomial one for more (paper 1, equation 5).
+    multinomial one for more (paper 1, equation 5), or the squared hinge loss.
 
     Parameters
     ----------
@@ -180,8 +195,9 @@ class RiskClassifier(ClassTargets, Streaming):
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
         the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
         ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
-    loss : {"logistic"}, default="logistic"
-        What one row costs.
+    loss : {"logistic", "squared_hinge"} or Loss, default="logistic"
+        What one row costs; the squared hinge, on the scale of ``LinearSVC(C=1/alpha)``,
+        is for two classes only and has no probabilities.
     alpha : float ≥ 0, default=1.0
         Penalty. With ``spectrum="mean"`` the fit is that of
         ``LogisticRegression(C=1/alpha)``; the papers' μ is alpha/n. Intercepts are
@@ -218,8 +234,8 @@ class RiskClassifier(ClassTargets, Streaming):
         Proven bound on how far `objective_` is above the best possible value, relative
         to it; infinite where no proof exists (``alpha=0``).
     risk_weights_ : array of shape (n_samples,)
-        λ, the weight of each training row at the optimum: the fit is that of a logistic
-        regression with these weights.
+        λ, the weight of each training row at the optimum: the fit is that of the mean
+        loss with these weights, a logistic regression unless the loss is the hinge.
     weight_sum_ : float
         W, the weight of all training rows.
     losses_, inlier_mask_ : arrays of shape (n_samples,)
@@ -258,13 +274,16 @@ class RiskClassifier(ClassTargets, Streaming):
     >>> model = RiskClassifier("extremile:2").fit(X, y)
     >>> model.predict(X[:2])
     array([0, 0])
+    >>> hinge = RiskClassifier("mean", loss="squared_hinge").fit(X, y == 0)
+    >>> hasattr(hinge, "predict_proba")
+    False
     """
 
     def __init__(
         self,
         spectrum: str | Spectrum = "superquantile",
         *,
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         alpha: float = 1.0,
         fit_intercept: bool = True,
         solver: str | Solver = "auto",

@@ -12,15 +12,18 @@ from sklearn.base import (
     is_classifier,
 )
 from sklearn.model_selection import check_cv
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import AnyArray, Floats
 from .._validation import unchanged_on_error, validate_data
+from ..losses import Loss
 from ..ranking import check_row_weights, risk
 from ..solvers import Solver
 from ..spectra import Spectrum
 from .linear import RiskClassifier, RiskRegressor
 from .path import check_alphas
+from .targets import has_probabilities
 
 
 class PenaltySearch(BaseEstimator):
@@ -171,7 +174,7 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         spectrum: str | Spectrum = "superquantile",
         *,
         alphas: Sequence[float] | Floats = (0.01, 0.1, 1.0, 10.0, 100.0),
-        loss: str = "squared",
+        loss: str | Loss = "squared",
         fit_intercept: bool = True,
         solver: str | Solver = "auto",
         tol: float = 1e-6,
@@ -224,7 +227,7 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
         spectrum: str | Spectrum = "superquantile",
         *,
         alphas: Sequence[float] | Floats = (0.01, 0.1, 1.0, 10.0, 100.0),
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         fit_intercept: bool = True,
         solver: str | Solver = "auto",
         tol: float = 1e-6,
@@ -245,11 +248,13 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
         X = self._checked(X)
         return np.asarray(self.best_estimator_.decision_function(X))
 
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the final fit, in the order of `classes_`."""
         X = self._checked(X)
         return np.asarray(self.best_estimator_.predict_proba(X))
 
+    @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the probabilities."""
         X = self._checked(X)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._params import refused
 from .._validation import unchanged_on_error
-from ..compatibility import check_spectrum
+from ..compatibility import check_loss, check_spectrum
 from ..objective import Objective
 from ..ranking import Ranking, check_row_weights
 from ..solvers import SGD
@@ -40,6 +40,7 @@ class Streaming(RiskEstimator):
             loss, n_scores = self._loss()
             spectrum = parse_spectrum(self.spectrum)
             check_spectrum(type(self).__name__, spectrum, solver.spectra, solver.name)
+            check_loss(type(self).__name__, loss, solver.kinks, solver.name)
             columns = X.shape[1] + self.fit_intercept
             if first:
                 stream = Stream.begin(np.zeros(columns * n_scores))

@@ -5,13 +5,21 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._params import check_choice, refused
+from .._params import refused
 from .._typing import AnyArray, Floats
 from .._warnings import CollapsedFitWarning
 from ..certificate import relative_gap
-from ..losses import Logistic, Loss, Multinomial, Squared
+from ..losses import (
+    CLASS_LOSSES,
+    NUMBER_LOSSES,
+    Logistic,
+    Loss,
+    Multinomial,
+    parse_loss,
+)
 from ..losses.multinomial import softmax
 from ..objective import Objective
 from ..solvers import Newton, Solution, automatic_solver
@@ -20,11 +28,11 @@ from .base import RiskEstimator, trims
 
 
 class NumberTargets(RegressorMixin, RiskEstimator):
-    """Numbers under squared loss."""
+    """Numbers, under any loss of a residual."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice(self, "loss", self.loss, ("squared",))
+        parse_loss(self.loss, NUMBER_LOSSES).validate()
 
     def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
         X, y = self._check_matrix(X, y, y_numeric=True, reset=reset)
@@ -34,11 +42,19 @@ class NumberTargets(RegressorMixin, RiskEstimator):
         return np.asarray(y, dtype=np.float64)
 
     def _loss(self) -> tuple[Loss, int]:
-        return Squared(), 1
+        return parse_loss(self.loss, NUMBER_LOSSES), 1
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Whether the scores are log-odds; a loss that `fit` will refuse counts as such."""
+    try:
+        return isinstance(parse_loss(estimator.loss, CLASS_LOSSES), Logistic)
+    except (TypeError, ValueError):
+        return True
 
 
 class ClassTargets(ClassifierMixin, RiskEstimator):
-    """Classes under logistic or multinomial loss."""
+    """Classes under logistic, multinomial or squared hinge loss."""
 
     classes_: AnyArray
 
@@ -54,6 +70,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         )
         return np.asarray(self.classes_[best])
 
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities in the order of `classes_`; shape (n_samples, n_classes)."""
         scores = self.decision_function(X)
@@ -61,6 +78,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
             return np.column_stack([expit(-scores), expit(scores)])
         return softmax(scores)
 
+    @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the probabilities; shape (n_samples, n_classes)."""
         scores = self.decision_function(X)
@@ -70,7 +88,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice(self, "loss", self.loss, ("logistic",))
+        parse_loss(self.loss, CLASS_LOSSES).validate()
 
     def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
         X, y = self._check_matrix(X, y, reset=reset)
@@ -95,8 +113,23 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         return np.asarray(codes, dtype=np.float64)
 
     def _loss(self) -> tuple[Loss, int]:
-        n_classes = len(self.classes_)
-        return (Logistic(), 1) if n_classes == 2 else (Multinomial(), n_classes)
+        loss, n_classes = parse_loss(self.loss, CLASS_LOSSES), len(self.classes_)
+        if n_classes == 2:
+            return loss, 1
+        if isinstance(loss, Logistic):
+            return Multinomial(), n_classes
+        rule = f"of two classes with loss={loss.name!r}"
+        remedy = (
+            "Only binary classification is supported. Use loss='logistic', or "
+            "sklearn.multiclass.OneVsRestClassifier"
+        )
+        seen = f"{n_classes} classes"
+        raise ValueError(refused(self, "y", rule, seen, remedy))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = has_probabilities(self)
+        return tags
 
     def _collapse(self, objective: Objective, solution: Solution) -> Floats | None:
         """Intercepts of the constant fit if that is proven to be the best, else None.

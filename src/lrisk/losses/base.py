@@ -2,7 +2,8 @@
 
 Shapes, here and in every loss: y (n,) holds targets, z the scores, (n,) for scalar
 losses and (n, k) for losses over k classes; a has the shape of z and is a point of the
-dual space. Every loss is convex and differentiable in z.
+dual space. Every loss is convex in z; those that have kinks say so by `smooth`, give a
+subgradient as their derivative, and have a `softened` form without kinks.
 """
 
 import functools
@@ -20,14 +21,27 @@ class Loss(Parameters):
     """Base of all losses."""
 
     name: ClassVar[str]
-    #: Largest curvature sup ℓ″: the smoothness constant L of one row in its score.
-    smoothness: ClassVar[float]
-    #: Largest slope sup |ℓ′|, or infinity.
-    lipschitz: ClassVar[float]
+    #: Whether the targets are classes; otherwise they are numbers.
+    classifies: ClassVar[bool] = False
+    #: Whether the loss is differentiable everywhere.
+    smooth: ClassVar[bool] = True
+    #: Whether there are pieces without curvature and with a slope; then there is a
+    #: `softened` form and a `secant`.
+    flat: ClassVar[bool] = False
     #: Whether a row has one score for each class.
     per_class: ClassVar[bool] = False
     #: M with |ℓ‴| ≤ M·ℓ″, where there is one: how fast the curvature may fall.
     self_concordance: ClassVar[float | None] = None
+
+    @property
+    def smoothness(self) -> float:
+        """Largest curvature sup ℓ″: the constant L of one row in its score."""
+        raise NotImplementedError
+
+    @property
+    def lipschitz(self) -> float:
+        """Largest slope sup |ℓ′|, or infinity."""
+        raise NotImplementedError
 
     def value(self, y: Floats, z: Floats) -> Floats:
         """ℓ(y, z) ≥ 0; shape (n,)."""
@@ -81,6 +95,26 @@ class Loss(Parameters):
             blocks[:, :, k] = self.curvature_times(y, z, unit)
         return blocks
 
+    def constant_scores(self, y: Floats, mass: Floats, n_scores: int) -> Floats:
+        """Score, or scores, of the constant that minimises the mean loss."""
+        raise NotImplementedError
+
+    def softened(self, width: float) -> "Loss":
+        """The loss with its flat pieces joined over a width of scores.
+
+        Wider means easier to minimise; at the loss's own width it is the loss itself,
+        whose dual domain every softened form shares.
+        """
+        raise NotImplementedError
+
+    def scale(self, y: Floats, mass: Floats, center: float) -> float:
+        """A width that joins the flat pieces for most rows with scores of `center`."""
+        raise NotImplementedError
+
+    def secant(self, y: Floats, z: Floats) -> Floats:
+        """Curvature of the parabola about y that has the loss's slope at z."""
+        raise NotImplementedError
+
     def resolution(self, y: Floats) -> float:
         """A loss that is nothing but rounding in scores of the size of y."""
         return 0.0
@@ -88,6 +122,41 @@ class Loss(Parameters):
     def compiled(self) -> NamedTuple:
         """The loss for compiled loops: its type selects the scalar forms."""
         raise NotImplementedError
+
+
+def rounding_unit(y: Floats) -> float:
+    """8ε max|y|: residuals of this size are rounding."""
+    largest = max(float(y.max()), -float(y.min()))
+    return 8.0 * float(np.finfo(np.float64).eps) * largest
+
+
+def balanced_in_box(
+    a: Floats, weights: Floats, low: Floats | float, high: Floats | float
+) -> Floats:
+    """Shift a and clip it to a box that holds zero, so that Σλa = 0.
+
+    The sum falls in the shift, with slope −Σλ over the rows not clipped: Newton's
+    method, kept in a bracket.
+    """
+    clipped = np.clip(a, low, high)
+    total = float(weights @ clipped)
+    least, most = -1.0 - np.abs(a).max(), 1.0 + np.abs(a).max()
+    shift = 0.0
+    for _ in range(128):
+        if abs(total) <= 1e-17:
+            break
+        least, most = (shift, most) if total > 0 else (least, shift)
+        moved = a - shift
+        free = float(weights @ ((moved > low) & (moved < high)))
+        after = shift + total / free if free > 0.0 else np.inf
+        if not least < after < most:
+            after = 0.5 * (least + most)
+        if after in (least, most, shift):
+            break
+        shift = after
+        clipped = np.clip(a - shift, low, high)
+        total = float(weights @ clipped)
+    return np.asarray(clipped)
 
 
 # The row forms. Compiled loops call these two, with the scores z (k,) of one row; for

@@ -7,7 +7,13 @@ from scipy.special import expit, xlogy
 
 from .._jit import implements
 from .._typing import Floats
-from .base import Loss, scalar_derivative, scalar_row_forms, scalar_value
+from .base import (
+    Loss,
+    balanced_in_box,
+    scalar_derivative,
+    scalar_row_forms,
+    scalar_value,
+)
 
 
 class Logistic(Loss):
@@ -18,6 +24,7 @@ class Logistic(Loss):
     """
 
     name = "logistic"
+    classifies = True
     smoothness = 0.25
     lipschitz = 1.0
     self_concordance = 1.0
@@ -66,30 +73,13 @@ class Logistic(Loss):
         return np.clip(a, -y, 1.0 - y)
 
     def to_balanced_dual(self, y: Floats, a: Floats, weights: Floats) -> Floats:
-        """Clip p and shift it so that Σλa = 0.
+        """Shift p and clip it so that Σλa = 0."""
+        return balanced_in_box(a, weights, -y, 1.0 - y)
 
-        The sum falls in the shift, with slope −Σλ over the rows not clipped: Newton's
-        method, kept in a bracket.
-        """
-        clipped = self.to_dual_domain(y, a)
-        total = float(weights @ clipped)
-        low, high = -1.0 - np.abs(a).max(), 1.0 + np.abs(a).max()
-        shift = 0.0
-        for _ in range(128):
-            if abs(total) <= 1e-17:
-                break
-            low, high = (shift, high) if total > 0 else (low, shift)
-            moved = a - shift
-            free = float(weights @ ((moved > -y) & (moved < 1.0 - y)))
-            after = shift + total / free if free > 0.0 else np.inf
-            if not low < after < high:
-                after = 0.5 * (low + high)
-            if after in (low, high, shift):
-                break
-            shift = after
-            clipped = self.to_dual_domain(y, a - shift)
-            total = float(weights @ clipped)
-        return clipped
+    def constant_scores(self, y: Floats, mass: Floats, n_scores: int) -> Floats:
+        """Log-odds of the mean."""
+        mean = min(max(float(mass @ y), 1e-15), 1.0 - 1e-15)
+        return np.asarray(np.log(mean) - np.log1p(-mean))
 
     def compiled(self) -> NamedTuple:
         """Type for compiled loops."""

@@ -18,6 +18,7 @@ class Multinomial(Loss):
     """
 
     name = "multinomial"
+    classifies = True
     smoothness = 0.5
     lipschitz = float(np.sqrt(2.0))
     per_class = True
@@ -96,6 +97,11 @@ class Multinomial(Loss):
             mix = min(1.0, float(np.max(-p[short] / np.maximum(room, 1e-300))))
             p = np.maximum((1.0 - mix) * p + mix * shares, 0.0)
         return _from_probabilities(y, p)
+
+    def constant_scores(self, y: Floats, mass: Floats, n_scores: int) -> Floats:
+        """Logarithms of the shares of the classes."""
+        shares = np.bincount(_codes(y), mass, minlength=n_scores)
+        return np.log(np.maximum(shares, 1e-300))
 
     def compiled(self) -> NamedTuple:
         """Type for compiled loops."""

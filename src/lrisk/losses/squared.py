@@ -6,7 +6,7 @@ import numpy as np
 
 from .._jit import implements
 from .._typing import Floats
-from .base import Loss, scalar_derivative, scalar_row_forms, scalar_value
+from .base import Loss, rounding_unit, scalar_derivative, scalar_row_forms, scalar_value
 
 
 class Squared(Loss):
@@ -52,11 +52,13 @@ class Squared(Loss):
         """½(z − y − a)², without the cancellation of the general form."""
         return 0.5 * (z - y - a) ** 2
 
+    def constant_scores(self, y: Floats, mass: Floats, n_scores: int) -> Floats:
+        """The mean."""
+        return np.asarray(float(mass @ y))
+
     def resolution(self, y: Floats) -> float:
         """½(8ε max|y|)²."""
-        largest = max(float(y.max()), -float(y.min()))
-        unit = 8.0 * np.finfo(np.float64).eps * largest
-        return 0.5 * unit**2
+        return 0.5 * rounding_unit(y) ** 2
 
     def compiled(self) -> NamedTuple:
         """Type for compiled loops."""

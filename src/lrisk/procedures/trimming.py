@@ -58,7 +58,7 @@ def minimise_trimmed(
     """
     check_finite(objective)
     if solver.class_balanced:
-        if isinstance(objective.loss, Squared):
+        if not objective.loss.classifies:
             rule, remedy = "False for regression", "it trims within classes"
             raise ValueError(refused(solver, "class_balanced", rule, True, remedy))
         grouped = GroupedRanking.by(objective.ranking, objective.y)
@@ -69,7 +69,7 @@ def minimise_trimmed(
     if not hasattr(objective.space, "gram"):
         return descent.solution(_kernel_ridge(objective, solver, descent, start))
     refit = refit_for(objective)
-    if isinstance(objective.loss, Squared):
+    if not objective.loss.classifies:
         starts = linear_regression_starts(objective, generator, _count(solver, n))
     else:
         halves = 0 if isinstance(solver.starts, str) else solver.starts

@@ -42,6 +42,7 @@ class Band(Solver):
     """
 
     name = "band"
+    kinks = True
     requires = frozenset({"scores", "pullback", "gram", "gradient_rows", "take"})
     #: Rows of the narrowest band, and of the widest, for each parameter.
     narrow, wide = 8, 60

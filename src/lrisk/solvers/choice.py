@@ -4,7 +4,7 @@ from ..objective import Objective
 from .band import Band
 from .concentration import Concentration
 from .lbfgs import LBFGS
-from .newton import MOST_PARAMETERS, Newton
+from .newton import MOST_PARAMETERS, Newton, newton_size
 from .solution import Solver
 from .whitening import whitenable
 
@@ -24,13 +24,9 @@ def automatic_solver(objective: Objective) -> type[Solver]:
     ranking, space = objective.ranking, objective.space
     if ranking.spectrum.monotone in ("down", "none"):
         return Concentration
-    columns = space.n_columns
-    if space.n_rows < space.n_features:
-        fits = space.n_rows * space.n_features <= space.most_rotated
-        columns = space.n_rows + space.intercept if fits else columns
     work = float(space.n_rows) * space.size**2
     many_scores = objective.loss.per_class and work > MOST_WORK
-    if columns * space.n_scores > MOST_PARAMETERS or many_scores:
+    if newton_size(space) > MOST_PARAMETERS or many_scores:
         return LBFGS
     if space.n_rows >= MANY_ROWS and whitenable(objective):
         if ranking.spectrum.smooth:

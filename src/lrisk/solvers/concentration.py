@@ -21,7 +21,7 @@ from .._typing import Floats
 from ..losses import Squared
 from ..objective import Objective, Point
 from ..ranking import Ranking
-from ..spectra import RankedRange, Subquantile, Superquantile
+from ..spectra import Mean, RankedRange, Spectrum, Subquantile, Superquantile
 from .coordinates import Coordinates, newton_step
 from .kept import FRACTION, LowestRows
 from .newton import MOST_PARAMETERS, Newton, solve_positive
@@ -207,6 +207,8 @@ def refit_for(objective: Objective) -> Refit:
     spectrum = objective.ranking.spectrum
     if spectrum.monotone == "none":
         return RangeRefit(objective)
+    if objective.loss.flat:
+        return MeanRefit(objective)
     if hasattr(objective.space, "gram"):
         return NewtonRefit(objective)
     return RidgeRefit(objective)
@@ -311,18 +313,36 @@ class RangeRefit:
 
     def __call__(self, weights: Floats, point: Point) -> Point:
         """Minimise over the rows that the point keeps."""
-        objective = self.objective
-        shares = self.kept.weights(point.losses)
-        rows = np.flatnonzero(shares > FRACTION * shares.max())
-        # The total is that of all rows, so that the penalty stays what it is.
-        weight = shares[rows] * objective.ranking.total
-        convex = Objective(
-            Ranking(self.tail, len(rows), weight),
-            objective.loss,
-            objective.space.at(objective.space.X[rows]),
-            objective.y[rows],
-            objective.alpha,
-            objective.shift,
+        return _certified(
+            self.objective, self.tail, self.kept.weights(point.losses), point
         )
-        solved = Newton(tol=1e-10).solve(convex, point.theta)
-        return objective.at(solved.theta)
+
+
+class MeanRefit:
+    """Losses with flat pieces: the certified fit of the mean loss under λ."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+
+    def __call__(self, weights: Floats, point: Point) -> Point:
+        """Minimise Φ(·, λ)."""
+        return _certified(self.objective, Mean(), weights, point)
+
+
+def _certified(
+    objective: Objective, spectrum: Spectrum, shares: Floats, point: Point
+) -> Point:
+    """The fit under an increasing spectrum of rows with these shares."""
+    rows = np.flatnonzero(shares > FRACTION * shares.max())
+    # The total is that of all rows, so that the penalty stays what it is.
+    weight = shares[rows] * objective.ranking.total
+    convex = Objective(
+        Ranking(spectrum, len(rows), weight),
+        objective.loss,
+        objective.space.at(objective.space.X[rows]),
+        objective.y[rows],
+        objective.alpha,
+        objective.shift,
+    )
+    solved = Newton(tol=1e-10).solve(convex, point.theta)
+    return objective.at(solved.theta)

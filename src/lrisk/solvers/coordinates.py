@@ -125,7 +125,11 @@ def newton_step(
     )
     right = -coordinates.gradient(gradient)
     left = np.sqrt(2.0 * objective.mu * slack) / coordinates.stretch
-    step, _ = scipy.sparse.linalg.cg(
-        operator, right, rtol=1e-10, atol=left, maxiter=iterations
-    )
+    # Where nothing bends there is no step to find, and any will do for a bound.
+    with np.errstate(all="ignore"):
+        step, _ = scipy.sparse.linalg.cg(
+            operator, right, rtol=1e-10, atol=left, maxiter=iterations
+        )
+    if not np.all(np.isfinite(step)):
+        step = np.zeros_like(right)
     return coordinates.outward(step)

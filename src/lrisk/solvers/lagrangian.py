@@ -68,6 +68,7 @@ class Lagrangian:
         self._unit = self.floor * min(lightest, ranking.total)
         self._lowest = self._unit * scale
         self._flat = ranking.spectrum.monotone == "flat"
+        self.damping = Damping()
 
     def at(self, point: Point) -> Smoothed:
         """Evaluate φ and its maximiser λ."""
@@ -109,6 +110,36 @@ class Lagrangian:
         return self.nu <= self._lowest
 
 
+class Damping:
+    """Curvature lent to the flat pieces of a loss, as much as the steps need.
+
+    Where every row that counts is on a flat piece there is nothing to divide an
+    intercept's gradient by. The parabolas of iterated least squares, times a factor
+    that falls with each whole step and rises with each shortened one, bound the step by
+    the size of the residuals and leave Newton's speed in the end.
+    """
+
+    least, most = 1e-10, 1.0
+
+    def __init__(self) -> None:
+        self.factor = self.most
+
+    def add(
+        self, hessian: Floats, objective: Objective, point: Point, weights: Floats
+    ) -> bool:
+        """Add to the Hessian in place; False for losses without flat pieces."""
+        if not objective.loss.flat:
+            return False
+        parabola = objective.loss.secant(objective.y, point.scores)
+        hessian += objective.space.gram(self.factor * weights * parabola)
+        return True
+
+    def learn(self, length: float) -> None:
+        """Take note of the share of a step that was taken."""
+        change = 0.1 if length == 1.0 else 10.0 if length < 0.25 else 1.0
+        self.factor = min(max(change * self.factor, self.least), self.most)
+
+
 class Progress:
     """The best point and the best bound so far, and when to stop.
 
@@ -125,6 +156,7 @@ class Progress:
         self.dual = -np.inf
         self.theta = np.zeros(objective.space.size)
         self.weights = objective.ranking.mass
+        self.slopes: Floats | None = None
         self.stationarity = np.inf
         self.n_iter = 0
         self.history: list[Record] = []
@@ -144,6 +176,8 @@ class Progress:
             self.primal, self.theta = bound.primal, point.theta
         if bound.dual > self.dual and weights is not None:
             self.dual, self.weights = bound.dual, weights
+            if self.objective.loss.flat:
+                self.slopes = bound.slopes
         self.stationarity = min(self.stationarity, bound.excess + decrement)
         if self.dual == -np.inf and weights is not None:
             self.weights = weights
@@ -191,4 +225,5 @@ class Progress:
             n_iter=max(self.n_iter, 1),
             status=status,
             history=self.history,
+            slopes=self.slopes,
         )

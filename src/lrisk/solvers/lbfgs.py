@@ -10,9 +10,11 @@ from ..certificate import Bound, bound
 from ..objective import Objective, Point
 from ..permutahedron import risk_and_excess
 from .collapse import certified_collapse
+from .continuation import minimise_softened, needs_continuation
 from .coordinates import Coordinates, newton_step
 from .fallback import finished
 from .lagrangian import Lagrangian, Progress
+from .newton import MOST_PARAMETERS, Newton, newton_size
 from .solution import Monitor, Solution, Solver, Status
 from .whitening import SMALLEST, minimise_whitened, whitenable
 
@@ -25,6 +27,7 @@ class LBFGS(Solver):
     models too large for a Hessian, it minimises the same augmented Lagrangian as
     `Newton`, in units of the columns, and proves its result in the same way, with
     Newton steps by conjugate gradients where the bound needs one: O(size) memory.
+    Losses with flat pieces go to `Newton` wherever a Hessian fits.
 
     Parameters
     ----------
@@ -37,6 +40,7 @@ class LBFGS(Solver):
     """
 
     name = "lbfgs"
+    kinks = True
     requires = frozenset({"scores", "pullback"})
     #: Iterations between two looks at the gap, and those of conjugate gradients for it.
     rounds, cg_steps = 25, 200
@@ -59,6 +63,14 @@ class LBFGS(Solver):
         monitor: Monitor | None = None,
     ) -> Solution:
         """Minimise from `start`, or from a fit of a sample or from zero."""
+        if objective.loss.flat and newton_size(objective.space) <= MOST_PARAMETERS:
+            # Differences of gradients know little of a curvature that comes and goes.
+            newton = Newton(tol=self.tol, max_iter=self.max_iter)
+            solution = newton.solve(objective, start, weights=weights, monitor=monitor)
+            solution.solver = newton.name
+            return solution
+        if needs_continuation(objective):
+            return self._continue(objective, start, weights, monitor)
         if not whitenable(objective) or not objective.ranking.spectrum.smooth:
             return self._minimise_lagrangian(objective, start, weights, monitor)
         collapsed = certified_collapse(objective, self.tol, monitor)
@@ -69,6 +81,33 @@ class LBFGS(Solver):
             objective, start, progress, pairs=self.memory, max_iter=self.max_iter
         )
         return finished(progress, status, self.max_iter, monitor)
+
+    def _continue(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        weights: Floats | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        def inner(
+            softened: Objective,
+            tol: float,
+            limit: int,
+            start: Floats | None,
+            weights: Floats | None,
+        ) -> Solution:
+            own = LBFGS(tol=tol, max_iter=limit, memory=self.memory)
+            return own._minimise_lagrangian(softened, start, weights, None)
+
+        return minimise_softened(
+            objective,
+            inner,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=start,
+            weights=weights,
+            monitor=monitor,
+        )
 
     def _minimise_lagrangian(
         self,

@@ -9,8 +9,10 @@ from .._typing import Floats, Indices
 from ..certificate import Bound, bound
 from ..objective import Objective, Point
 from ..permutahedron import Projection
+from ..spaces import Space
 from ..spectra import Mean
 from ._loops.blocks import center_blocks
+from .continuation import minimise_softened, needs_continuation
 from .lagrangian import Lagrangian, Progress, Smoothed
 from .solution import Monitor, Solution, Solver, Status
 
@@ -45,6 +47,7 @@ class Newton(Solver):
     """
 
     name = "newton"
+    kinks = True
     requires = frozenset({"scores", "pullback", "gram", "gradient_rows"})
 
     def __init__(self, tol: float = 1e-6, max_iter: int = 1000) -> None:
@@ -76,6 +79,36 @@ class Newton(Solver):
         return solution
 
     def _solve(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        weights: Floats | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        if not needs_continuation(objective):
+            return self._minimise(objective, start, weights, monitor)
+
+        def inner(
+            softened: Objective,
+            tol: float,
+            limit: int,
+            start: Floats | None,
+            weights: Floats | None,
+        ) -> Solution:
+            newton = Newton(tol=tol, max_iter=limit)
+            return newton._minimise(softened, start, weights, None)
+
+        return minimise_softened(
+            objective,
+            inner,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=start,
+            weights=weights,
+            monitor=monitor,
+        )
+
+    def _minimise(
         self,
         objective: Objective,
         start: Floats | None,
@@ -139,7 +172,7 @@ class Newton(Solver):
             hessian = objective.hessian(point, weights)
             step = solve_positive(hessian, -gradient)
             proof = self._prove(objective, point, weights, step)
-            decrement = 0.5 * abs(float(gradient @ step))
+            decrement = _decrement(objective, hessian, gradient, step)
             progress.record(point, weights, proof, decrement, lagrangian.nu)
             error = (
                 min(proof.slack, decrement) if proof.slack == np.inf else proof.slack
@@ -147,21 +180,46 @@ class Newton(Solver):
             small = error <= 0.1 * proof.excess
             if progress.done or small or progress.n_iter >= self.max_iter:
                 return point, smoothed, True
-            if add_scatter(
-                hessian, objective, point, smoothed.projection, lagrangian.nu
+            damped = lagrangian.damping.add(hessian, objective, point, weights)
+            if (
+                add_scatter(
+                    hessian, objective, point, smoothed.projection, lagrangian.nu
+                )
+                or damped
             ):
                 step = solve_positive(hessian, -gradient)
             slope = float(gradient @ step)
             moved = _search(lagrangian, point, smoothed.value, step, slope)
             if moved is None:
                 return point, smoothed, True
-            point, smoothed = moved
+            point, smoothed, length = moved
+            lagrangian.damping.learn(length)
         return point, smoothed, False
+
+
+def newton_size(space: Space) -> int:
+    """Parameters that `Newton` works with; for n < d it works in n dimensions."""
+    columns = space.n_columns
+    if space.n_rows < space.n_features:
+        fits = space.n_rows * space.n_features <= space.most_rotated
+        columns = space.n_rows + space.intercept if fits else columns
+    return columns * space.n_scores
+
+
+def _decrement(
+    objective: Objective, hessian: Floats, gradient: Floats, step: Floats
+) -> float:
+    """Half of |g·Δ|; infinite where nothing at all bends along part of the gradient."""
+    if objective.mu == 0.0:
+        bare = np.diagonal(hessian) <= 0.0
+        if np.any(np.abs(gradient[bare]) > 1e-12 * objective.loss.lipschitz):
+            return np.inf
+    return 0.5 * abs(float(gradient @ step))
 
 
 def _search(
     lagrangian: Lagrangian, point: Point, value: float, step: Floats, slope: float
-) -> tuple[Point, Smoothed] | None:
+) -> tuple[Point, Smoothed, float] | None:
     """Halve the step until φ falls enough; None when it does not."""
     objective = lagrangian.objective
     slack = 1e-15 * abs(value)
@@ -173,7 +231,7 @@ def _search(
         candidate = objective.along(point, step, dz, t)
         smoothed = lagrangian.at(candidate)
         if smoothed.value <= value + SUFFICIENT * t * slope + slack:
-            return candidate, smoothed
+            return candidate, smoothed, t
         t *= 0.5
     return None
 

@@ -50,6 +50,8 @@ class Solution:
         One record for each iteration; its ``"note"`` says why the solver was changed.
     solver : str
         Name of the solver that found it, if not the one that was asked.
+    slopes : array of shape (n,) or None
+        The dual point a of the certificate, for losses with flat pieces.
     """
 
     theta: Floats
@@ -61,6 +63,7 @@ class Solution:
     status: Status
     history: list[Record] = field(default_factory=list)
     solver: str = ""
+    slopes: Floats | None = None
 
 
 class Solver(Parameters):
@@ -79,6 +82,9 @@ class Solver(Parameters):
     spectra: ClassVar[frozenset[str]] = frozenset({"flat", "up"})
     #: Capabilities of the space it needs.
     requires: ClassVar[frozenset[str]] = frozenset({"scores", "pullback"})
+
+    #: Whether it can minimise losses that are not smooth.
+    kinks: ClassVar[bool] = False
 
     #: What the iteration limit is called.
     limit: ClassVar[str] = "max_iter"

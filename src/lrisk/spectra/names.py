@@ -1,9 +1,6 @@
 """Spectra by name: the registry and the parser of ``"superquantile:0.9"``."""
 
-import difflib
-from typing import Any
-
-from .._params import refused
+from .._params import parse_named
 from .base import Spectrum
 from .ranges import RankedRange, Subquantile, Superquantile
 from .smooth import ESRM, Extremile, Mean, RiskSeekingExtremile, WorstCase
@@ -38,28 +35,4 @@ def parse_spectrum(spectrum: "str | Spectrum") -> Spectrum:
     """
     if isinstance(spectrum, Spectrum):
         return spectrum
-    if not isinstance(spectrum, str):
-        rule = "a name such as 'superquantile:0.9' or a Spectrum"
-        raise TypeError(
-            refused("lrisk", "spectrum", rule, spectrum, "pass one of those")
-        )
-    name, *values = spectrum.strip().lower().split(":")
-    name = name.replace("-", "_")
-    known = [*FAMILIES, *ALIASES]
-    if (name := ALIASES.get(name, name)) not in FAMILIES:
-        close = difflib.get_close_matches(name, known, n=1)
-        remedy = f"did you mean {close[0]!r}?" if close else "see lrisk.spectra"
-        rule = f"one of {', '.join(known)}"
-        message = refused("lrisk", "spectrum", rule, spectrum, remedy)
-        raise ValueError(message.replace("?.", "?"))
-    family: Any = FAMILIES[name]
-    try:
-        numbers = [float(value) for value in values]
-        return family(*numbers) if numbers else family()  # type: ignore[no-any-return]
-    except (ValueError, TypeError) as error:
-        if isinstance(error, ValueError) and str(error).startswith(family.__name__):
-            raise
-        names = ":".join(family._names()) or "no parameter"
-        rule = f"'{name}' followed by {names}"
-        remedy = "separate numbers by colons"
-        raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy)) from None
+    return parse_named("spectrum", spectrum, FAMILIES, ALIASES, "superquantile:0.9")
