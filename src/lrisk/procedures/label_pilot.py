@@ -7,6 +7,7 @@ import numpy as np
 
 from .._typing import Floats, Indices
 from ..spaces import Kernel
+from .contamination import Distinct
 from .label_fits import (
     Basis,
     assign_folds,
@@ -37,6 +38,18 @@ class LabelNoiseSettings(NamedTuple):
         return self.kernel(None).precomputed
 
 
+def sample_rows(codes: Indices, size: int, rng: np.random.Generator) -> Indices:
+    """At most so many rows, in the classes' proportions, two of each if there are."""
+    if len(codes) <= size:
+        return np.arange(len(codes))
+    parts = []
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        count = min(len(rows), max(2, round(size * len(rows) / len(codes))))
+        parts.append(rng.choice(rows, count, replace=False))
+    return np.sort(np.concatenate(parts))
+
+
 class Pilot:
     """Some rows, their folds, and held-out scores of any candidate.
 
@@ -63,7 +76,8 @@ class Pilot:
         self.Z, self.codes, self.weight = Z, codes, weight
         self.n_classes = n_classes
         repeats = 2 if len(codes) > 300 else 3
-        self.folds = [assign_folds(codes, 5, rng) for _ in range(repeats)]
+        places = Distinct.of(Z, np.zeros(len(codes)), weight).number
+        self.folds = [assign_folds(codes, 5, rng, places) for _ in range(repeats)]
         self._bases: dict[tuple[str, float | None], Basis] = {}
 
     def basis(self, name: str, gamma: float | None) -> Basis:

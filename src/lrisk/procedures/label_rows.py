@@ -1,4 +1,4 @@
-"""Rows whose features are grossly wrong, and the scale of the others.
+"""Rows that are far out in their features, and the scale of the others.
 
 A row counts as gross if its features *as a whole* lie far beyond the bulk: the mean
 over columns of log(1 + |z|), with z in robust units, far above its median. A skewed
@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Bools, Floats, Indices
+from .contamination.robust_scale import Columns
 
 #: Robust standard deviations (by IQR) at which a value is clipped before means and
 #: standard deviations are taken.
@@ -20,6 +21,13 @@ CLIP = 6.0
 FAR, SPREADS = 1.5, 6.0
 #: A class of which more than this share is gross is itself elsewhere.
 WHOLE_CLASS = 0.9
+#: Usual sizes of a column beyond which a value is just far.
+FARTHEST = 1e30
+
+
+def in_bounds(Z: Floats) -> Floats:
+    """Values not beyond FARTHEST, so that their squares and products are finite."""
+    return np.asarray(np.clip(Z, -FARTHEST, FARTHEST), dtype=np.float64)
 
 
 class FeatureScaling(NamedTuple):
@@ -29,8 +37,9 @@ class FeatureScaling(NamedTuple):
     scale: Floats
 
     def __call__(self, X: Floats) -> Floats:
-        """Scaled rows."""
-        return np.asarray((X - self.centre) / self.scale, dtype=np.float64)
+        """Scaled rows, not beyond FARTHEST."""
+        with np.errstate(over="ignore"):
+            return in_bounds((X - self.centre) / self.scale)
 
 
 def weighted_quantiles(X: Floats, weight: Floats, levels: list[float]) -> Floats:
@@ -45,16 +54,6 @@ def weighted_quantiles(X: Floats, weight: Floats, levels: list[float]) -> Floats
     rows = [np.sum(cumulative < level * total - 1e-9, axis=0) for level in levels]
     places = np.clip(np.array(rows), 0, len(X) - 1)
     return np.asarray(np.take_along_axis(ordered, places, axis=0), dtype=np.float64)
-
-
-def robust_scaling(X: Floats, weight: Floats) -> FeatureScaling:
-    """Median and IQR/1.349; the standard deviation where the IQR is zero."""
-    low, middle, high = weighted_quantiles(X, weight, [0.25, 0.5, 0.75])
-    scale = (high - low) / 1.349
-    mean = weight @ X / weight.sum()
-    deviation = np.sqrt(weight @ (X - mean) ** 2 / weight.sum())
-    scale = np.where(scale > 1e-9 * deviation, scale, deviation)
-    return FeatureScaling(middle, _nonzero(scale, middle))
 
 
 def plain_scaling(X: Floats, weight: Floats) -> FeatureScaling:
@@ -76,11 +75,22 @@ def _nonzero(scale: Floats, size: Floats) -> Floats:
     return np.where(scale > 1e-12 * np.abs(size), scale, 1.0)
 
 
-def compressed(z: Floats) -> Floats:
-    """Values up to 3, beyond them sign(z)(3 + 3 log(|z|/3))."""
-    size = np.abs(z)
-    beyond = 3.0 + 3.0 * np.log(np.maximum(size, 3.0) / 3.0)
-    return np.asarray(np.sign(z) * np.where(size > 3.0, beyond, size))
+def column_units(X: Floats) -> Floats:
+    """Powers of two near the usual size of each column, shape (d,).
+
+    Dividing by them is exact, and squares of what is left do not overflow.
+    """
+    size = np.where(X == 0.0, np.nan, np.abs(X))
+    usual = np.ones(X.shape[1])
+    filled = np.flatnonzero(np.any(X != 0.0, axis=0))
+    usual[filled] = np.nanquantile(size[:, filled], 0.5, axis=0, method="lower")
+    return np.asarray(np.exp2(np.floor(np.log2(usual))))
+
+
+def in_units(X: Floats, units: Floats) -> Floats:
+    """Columns in their units, not beyond FARTHEST."""
+    with np.errstate(over="ignore"):
+        return in_bounds(X / units)
 
 
 def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
@@ -89,7 +99,7 @@ def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
     None if that were half of the weight, and none of a class that is almost wholly far
     out: such a class is somewhere else, not wrong.
     """
-    z = robust_scaling(X, weight)(X)
+    z = Columns.of(X).standardised(X)
     distance = np.log1p(np.abs(z)).mean(axis=1)
     low, middle = weighted_quantiles(distance[:, None], weight, [0.1, 0.5])[:, 0]
     far = FAR * (1.0 + 1.0 / X.shape[1])
