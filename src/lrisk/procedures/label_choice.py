@@ -65,7 +65,7 @@ def choose(pilot: Pilot, share: float | None, rng: np.random.Generator) -> Choic
     for gamma in widths_of(settings, d):
         ordinary += pilot.judged(own, gamma, alphas)
     everything = ordinary + _reference(pilot)
-    noise = _noise(everything, pilot.weight, rng, share)
+    noise = _noise(everything, pilot.voice, rng, share)
     level = noise.share or float(SHARES[1 + int(np.argmax(_profile(everything)[1:]))])
     at = noise.place
     if share is None and noise.gain > PLAUSIBLE:
@@ -75,7 +75,7 @@ def choose(pilot: Pilot, share: float | None, rng: np.random.Generator) -> Choic
     selected, rho = "ordinary", 0.0
     if at > 0:
         mixtures = pilot.judged(own, gamma, alphas, level)
-        noise = _noise(everything + mixtures, pilot.weight, rng, share)
+        noise = _noise(everything + mixtures, pilot.voice, rng, share)
         scores["label noise"] = _best(mixtures, at)
         scores["ordinary, noisy labels"] = _best(ordinary, at)
     if noise.place > 0:

@@ -5,8 +5,10 @@ their labels *contradict* what a linear fit to the others says of them: they agr
 it more rarely than labels drawn at random from the same rows would. A group that lies
 all on one side of that fit cannot contradict it, whatever its own rule is.
 
-Far rows that are not wrong stay in the fit, unless held-out labels of the others are
-clearly likelier without them: then the model cannot follow both.
+Far rows that are not wrong stay in the fit, but have no say in how many labels are
+wrong: noise that is slight among the others looks like a sure contradiction far out.
+They leave the fit only if held-out labels of the others are clearly likelier without
+them: then the model cannot follow both.
 """
 
 from typing import NamedTuple
@@ -45,12 +47,14 @@ class FarRows(NamedTuple):
 
     Attributes
     ----------
+    far : array of bool of shape (n,)
     chance : array of shape (n,)
         Probability that a far row is wrong; 0 for others.
     pulling : array of bool of shape (n,)
         Far rows that are not known to be wrong, but spoil the fit.
     """
 
+    far: Bools
     chance: Floats
     pulling: Bools
 
@@ -69,15 +73,15 @@ def judge_far_rows(
     far = gross_rows(X, codes, weight)
     chance, nobody = np.zeros(len(codes)), np.zeros(len(codes), dtype=bool)
     if not far.any():
-        return FarRows(chance, nobody)
+        return FarRows(far, chance, nobody)
     Z = plain_scaling(X[~far], weight[~far])(X)
     chance[far] = _wrong(Z, codes, n_classes, weight, far, rng)
     others = far & (chance <= flag)
     if others.any() and _spoil(
         settings, Z, codes, n_classes, weight, ~far, others, rng
     ):
-        return FarRows(chance, others)
-    return FarRows(chance, nobody)
+        return FarRows(far, chance, others)
+    return FarRows(far, chance, nobody)
 
 
 def _wrong(

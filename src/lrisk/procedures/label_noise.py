@@ -98,7 +98,8 @@ def fit_label_noise(
     if not settings.precomputed:
         units = column_units(X)
         X = in_units(X, units)
-    far = FarRows(np.zeros(len(codes)), np.zeros(len(codes), dtype=bool))
+    nobody = np.zeros(len(codes), dtype=bool)
+    far = FarRows(nobody, np.zeros(len(codes)), nobody)
     if settings.contamination != 0.0 and not settings.precomputed and not few:
         far = judge_far_rows(settings, X, codes, n_classes, weight, rng, flag=FLAG)
     gross = far.chance > FLAG
@@ -112,7 +113,13 @@ def fit_label_noise(
     Z = X if settings.precomputed else scaling(X)
     drawn = kept[sample_rows(codes[kept], PILOT, rng)]
     pilot = Pilot(
-        settings, _rows(settings, Z, drawn), codes[drawn], n_classes, weight[drawn], rng
+        settings,
+        _rows(settings, Z, drawn),
+        codes[drawn],
+        n_classes,
+        weight[drawn],
+        np.where(far.far, 0.0, weight)[drawn],
+        rng,
     )
     choice = _default(settings, X.shape[1], share) if few else choose(pilot, share, rng)
     p, slope = _observed(pilot, settings, choice, Z, drawn, codes, few)

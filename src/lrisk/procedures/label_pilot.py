@@ -59,6 +59,8 @@ class Pilot:
     Z : array of shape (n, d)
         Scaled rows, or rows of the kernel matrix restricted to the pilot.
     codes, weight : arrays of shape (n,)
+    voice : array of shape (n,)
+        Weights in the judgement; 0 for rows that are fitted but not asked.
     n_classes : int
     rng : Generator
     """
@@ -70,11 +72,12 @@ class Pilot:
         codes: Indices,
         n_classes: int,
         weight: Floats,
+        voice: Floats,
         rng: np.random.Generator,
     ) -> None:
         self.settings = settings
         self.Z, self.codes, self.weight = Z, codes, weight
-        self.n_classes = n_classes
+        self.n_classes, self.voice = n_classes, voice
         repeats = 2 if len(codes) > 300 else 3
         places = Distinct.of(Z, np.zeros(len(codes)), weight).number
         self.folds = [assign_folds(codes, 5, rng, places) for _ in range(repeats)]
@@ -131,7 +134,7 @@ class Pilot:
             table,
             self.codes,
             self.n_classes,
-            self.weight,
+            self.voice,
             before=prior(alpha, width, self.n_classes),
             recalibrate=self.settings.alpha is None,
         )

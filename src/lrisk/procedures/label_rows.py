@@ -21,6 +21,9 @@ CLIP = 6.0
 FAR, SPREADS = 1.5, 6.0
 #: A class of which more than this share is gross is itself elsewhere.
 WHOLE_CLASS = 0.9
+#: Many far rows widen the scale of all, behind which some of them hide: after the first
+#: pass it is the scale of the rows not yet found.
+PASSES = 2
 #: Usual sizes of a column beyond which a value is just far.
 FARTHEST = 1e30
 
@@ -99,15 +102,24 @@ def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
     None if that were half of the weight, and none of a class that is almost wholly far
     out: such a class is somewhere else, not wrong.
     """
-    z = Columns.of(X).standardised(X)
-    distance = np.log1p(np.abs(z)).mean(axis=1)
-    low, middle = weighted_quantiles(distance[:, None], weight, [0.1, 0.5])[:, 0]
-    far = FAR * (1.0 + 1.0 / X.shape[1])
-    gross = distance > middle + max(far, SPREADS * (middle - low))
-    if weight @ gross >= 0.5 * weight.sum():
-        return np.zeros(len(X), dtype=bool)
+    gross = np.zeros(len(X), dtype=bool)
+    for _ in range(PASSES):
+        found = gross | _beyond(X, weight, ~gross)
+        if weight @ found >= 0.5 * weight.sum():
+            break
+        gross = found
     for code in np.unique(codes[gross]):
         rows = codes == code
         if weight[rows] @ gross[rows] > WHOLE_CLASS * weight[rows].sum():
             gross[rows] = False
     return np.asarray(gross, dtype=bool)
+
+
+def _beyond(X: Floats, weight: Floats, usual: Bools) -> Bools:
+    """Which rows are far out in relation to the usual ones."""
+    z = Columns.of(X[usual]).standardised(X)
+    distance = np.log1p(np.abs(z)).mean(axis=1)
+    quantiles = weighted_quantiles(distance[usual, None], weight[usual], [0.1, 0.5])
+    low, middle = quantiles[:, 0]
+    far = FAR * (1.0 + 1.0 / X.shape[1])
+    return np.asarray(distance > middle + max(far, SPREADS * (middle - low)))
