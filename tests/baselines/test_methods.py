@@ -149,6 +149,15 @@ def test_torrent_ends_at_a_fit_of_the_rows_it_keeps(variant, dirty):
     assert residuals[kept].max() <= residuals[~kept].min()
 
 
+@pytest.mark.parametrize("method", [TorrentRegressor, ConsistentRobustRegressor])
+def test_a_share_of_whole_rows_is_not_rounded_down(method):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), rng.normal(size=100)
+    assert int(0.29 * 100) == 28
+    model = method(contamination=0.29).fit(X, y)
+    assert np.sum(~model.inlier_mask_) == 29
+
+
 # -- CRR -------------------------------------------------------------------------------
 
 

@@ -214,3 +214,27 @@ def test_swapped_columns(data):
     np.testing.assert_array_equal(bad.X[bad.mask, k], X[bad.mask, j])
     with pytest.raises(ValueError, match="at least two columns"):
         swap_columns(X[:, :1], y, fraction=0.1)
+
+
+def test_a_column_is_not_swapped_with_itself(data):
+    with pytest.raises(ValueError, match=r"two different columns, got \(0, 0\)"):
+        swap_columns(*data, fraction=0.2, columns=(0, 0))
+
+
+def test_columns_to_swap_are_drawn_among_those_that_differ(data):
+    X, y = data
+    X[:, 1:] = X[:, :1]
+    X[:, 4] += 1.0
+    for seed in range(10):
+        bad = swap_columns(X, y, fraction=0.2, random_state=seed)
+        assert 4 in bad.columns and bad.columns[0] < bad.columns[1]
+    X[:, 4] -= 1.0
+    X[:, 4] = X[:, 0]
+    with pytest.raises(ValueError, match="columns that differ"):
+        swap_columns(X, y, fraction=0.2)
+
+
+def test_wide_tables_need_no_list_of_pairs():
+    X = np.random.default_rng(0).normal(size=(10, 20_000))
+    bad = swap_columns(X, np.arange(10.0), fraction=0.2, random_state=0)
+    assert np.count_nonzero(bad.X != X) == 4

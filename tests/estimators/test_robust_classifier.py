@@ -6,6 +6,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification, make_moons
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -76,6 +77,58 @@ def test_a_linear_model_of_moons_blames_no_labels():
     X, y = make_moons(300, noise=0.15, random_state=0)
     model = RobustClassifier("linear", random_state=0).fit(X, y)
     assert model.contamination_ == 0.0 and model.inlier_mask_.all()
+
+
+def linear_rule(seed, n=250, d=5):
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((n, d)), rng.normal(0.0, 2.0, d)
+    return rng, X, (X @ w + rng.logistic(size=n) > 0).astype(int)
+
+
+def heavy_tailed(seed):
+    """A tenth of the rows fifty times as wide, the labels valid."""
+    rng, X, y = linear_rule(seed)
+    X[rng.random(len(y)) < 0.1] *= 50.0
+    return X, y
+
+
+def second_cluster(seed):
+    """Thirty rows 40 standard deviations away with a valid rule of their own."""
+    rng, X, y = linear_rule(seed)
+    y[:30] = X[:30] @ rng.standard_normal(X.shape[1]) > 0
+    X[:30] += 40.0
+    return X, y
+
+
+def cauchy(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_cauchy((250, 5))
+    return X, (X @ rng.normal(0.0, 2.0, 5) + rng.logistic(size=250) > 0).astype(int)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("draw", [heavy_tailed, second_cluster, cauchy])
+def test_far_rows_with_valid_labels_are_not_wrong(draw, kernel):
+    for seed in range(2):
+        X, y = draw(seed)
+        model = RobustClassifier(kernel, random_state=0).fit(X, y)
+        assert model.contamination_ <= 0.02
+        assert np.mean(~model.inlier_mask_) <= 0.01
+        assert not np.any(model.leverage_mask_ & ~model.inlier_mask_)
+
+
+def test_far_rows_leave_only_the_fit_that_they_spoil():
+    """A line cannot follow two rules, a local kernel can."""
+    X, y = second_cluster(0)
+    line = RobustClassifier("linear", random_state=0).fit(X, y)
+    assert line.leverage_mask_[:30].all() and not line.leverage_mask_[30:].any()
+    assert np.all(line.outlier_score_[:30] == 0.0)
+    plain = LogisticRegression().fit(X, y)
+    losses = [log_loss(y[30:], m.predict_proba(X[30:])) for m in (line, plain)]
+    assert losses[0] < losses[1]
+    curve = RobustClassifier("rbf", random_state=0).fit(X, y)
+    assert not curve.leverage_mask_.any()
+    assert curve.score(X[:30], y[:30]) > 0.8
 
 
 # -- wrong labels ----------------------------------------------------------------------
@@ -236,14 +289,58 @@ def test_rows_without_weight_do_not_exist():
     assert np.all(weighted.outlier_score_[::4] == 0)
 
 
-def test_weights_are_copies_where_nothing_is_chosen_at_random():
-    X, y = make_moons(16, noise=0.2, random_state=0)
-    weight = np.arange(16) % 3 + 1.0
-    many = np.repeat(np.arange(16), weight.astype(int))
-    for kernel in KERNELS:
-        a = RobustClassifier(kernel).fit(X, y, sample_weight=weight)
-        b = RobustClassifier(kernel).fit(X[many], y[many])
-        assert np.allclose(a.decision_function(X), b.decision_function(X), atol=1e-6)
+def noisy_moons(n):
+    X, y = make_moons(n, noise=0.15, random_state=0)
+    return spoilt(X, y, 0.2, 0)
+
+
+def same_fit(a, b, X):
+    assert np.array_equal(a.decision_function(X), b.decision_function(X))
+    assert a.contamination_ == b.contamination_
+    assert a.contamination_interval_ == b.contamination_interval_
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_constant_weights_are_no_weights(kernel):
+    X, y, _ = noisy_moons(120)
+    plain = RobustClassifier(kernel, random_state=0).fit(X, y)
+    for value in (0.1, 1 / 120):
+        model = RobustClassifier(kernel, random_state=0)
+        same_fit(model.fit(X, y, sample_weight=np.full(120, value)), plain, X)
+        assert np.array_equal(model.outlier_score_, plain.outlier_score_)
+
+
+@pytest.mark.parametrize("n", [16, 120])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_weights_are_copies_in_any_order(kernel, n):
+    X, y, _ = noisy_moons(n)
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 4, n)
+    many = rng.permutation(np.repeat(np.arange(n), weight))
+    a = RobustClassifier(kernel, random_state=0).fit(X, y, sample_weight=weight)
+    b = RobustClassifier(kernel, random_state=0).fit(X[many], y[many])
+    same_fit(a, b, X)
+    assert np.array_equal(a.outlier_score_[many], b.outlier_score_)
+    assert np.array_equal(a.inlier_mask_[many], b.inlier_mask_)
+
+
+def test_neither_copies_nor_units_of_weights_hide_wrong_labels():
+    X, y, _, _ = breast_cancer(0)
+    X, y, _ = spoilt(X, y, 0.2, 0)
+    once = RobustClassifier(random_state=0).fit(X, y)
+    assert once.contamination_ == pytest.approx(0.2, abs=0.07)
+    light = RobustClassifier(random_state=0).fit(X, y, np.full(len(y), 1 / 400))
+    same_fit(once, light, X)
+    thrice = RobustClassifier(random_state=0)
+    same_fit(once, thrice.fit(np.repeat(X, 3, axis=0), np.repeat(y, 3)), X)
+
+
+def test_equal_features_with_both_labels_are_overlap_not_noise():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (600, 5)).astype(float)
+    y = (rng.random(600) < expit(X @ [1.5, -1.5, 1.0, -1.0, 0.5] - 0.25)).astype(int)
+    model = RobustClassifier("rbf", random_state=0).fit(X, y)
+    assert model.contamination_ <= 0.02 and model.inlier_mask_.all()
 
 
 # -- explanations ----------------------------------------------------------------------
@@ -289,6 +386,10 @@ GUARDS = {
     "lone classes": (_rows(60, 3), np.r_[2:5, np.arange(57) % 2]),
     "rare class": (_rows(100, 3), np.r_[[2] * 4, np.arange(96) % 2]),
     "huge values": (1e150 * _rows(80, 3), np.arange(80) % 2),
+    "some huge rows": (
+        np.r_[np.full((20, 3), 1e300), _rows(180, 3)],
+        np.arange(200) % 2,
+    ),
     "one column": (_rows(80, 1), np.arange(80) % 2),
 }
 
@@ -306,7 +407,26 @@ def test_a_result_without_nan(case, contamination, kernel):
     assert np.all((model.outlier_score_ >= 0) & (model.outlier_score_ <= 1))
     low, high = model.contamination_interval_
     assert 0 <= low <= model.contamination_ <= high < 1
+    assert type(low) is float and type(high) is float
     assert set(y[model.inlier_mask_]) == set(y)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-160])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_units_of_the_features_do_not_matter(kernel, factor):
+    X, y = make_moons(80, noise=0.15, random_state=0)
+    factor = 2.0 ** np.round(np.log2(factor))
+    usual = RobustClassifier(kernel, random_state=0).fit(X, y)
+    model = RobustClassifier(kernel, random_state=0).fit(factor * X, y)
+    assert np.allclose(model.predict_proba(factor * X), usual.predict_proba(X))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_few_huge_rows_do_not_rule(kernel):
+    _, X, y = linear_rule(0)
+    X[:20] = 1e300
+    model = RobustClassifier(kernel, random_state=0).fit(X, y)
+    assert model.score(X[20:], y[20:]) > 0.8
 
 
 @pytest.mark.parametrize(
@@ -316,6 +436,8 @@ def test_a_result_without_nan(case, contamination, kernel):
         ({"contamination": "some"}, TypeError),
         ({"alpha": 0.0}, ValueError),
         ({"alpha": None}, TypeError),
+        ({"alpha": np.array([1.0, 2.0])}, TypeError),
+        ({"contamination": np.array([0.1, 0.2])}, TypeError),
         ({"gamma": -1.0}, ValueError),
         ({"kernel": "sigmoid"}, ValueError),
         ({"fit_intercept": "yes"}, TypeError),
@@ -334,8 +456,8 @@ def test_bad_parameters_are_refused_and_change_nothing(params, error):
 
 def test_bad_data_are_refused():
     X, y = make_moons(60, random_state=0)
-    with pytest.raises(ValueError, match="at least two classes"):
-        RobustClassifier().fit(X, np.zeros(60))
+    with pytest.raises(ValueError, match=r"at least two classes.*got \[0\]"):
+        RobustClassifier().fit(X, np.zeros(60, dtype=int))
     with pytest.raises(ValueError, match="at least two classes"):
         RobustClassifier().fit(X, y, sample_weight=(y == 0).astype(float))
     with pytest.raises(ValueError, match="square matrix"):

@@ -15,11 +15,13 @@ from lrisk.procedures.label_fits import (
     linear_basis,
     noise_terms,
     probabilities,
+    surprise,
     wrong_label,
 )
 from lrisk.procedures.label_rows import (
-    compressed,
+    column_units,
     gross_rows,
+    in_units,
     plain_scaling,
     weighted_quantiles,
 )
@@ -54,11 +56,17 @@ def test_scaling_is_standardisation_where_nothing_is_far_out():
     assert np.allclose(scaling.scale, X.std(0))
 
 
-def test_compression_is_continuous_odd_and_slow():
-    z = np.array([-300.0, -3.0, -1.0, 0.0, 2.0, 3.0, 3.0 + 1e-9, 300.0])
-    squeezed = compressed(z)
-    assert np.allclose(squeezed[1:7], z[1:7])
-    assert squeezed[-1] == -squeezed[0] == pytest.approx(3 + 3 * np.log(100))
+def test_units_are_exact_and_huge_values_finite():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4)) * [1e-300, 1.0, 1e160, 0.0]
+    X[:3, 1] = 1e300
+    units = column_units(X)
+    assert np.all(np.frexp(units)[0] == 0.5)
+    inside = in_units(X, units)
+    assert np.array_equal((inside * units)[:, [0, 2, 3]], X[:, [0, 2, 3]])
+    assert np.array_equal((inside * units)[3:], X[3:])
+    assert np.all(inside[:3, 1] == 1e30)
+    assert np.all(np.abs(np.delete(inside, 1, axis=1)) < 1e3)
 
 
 @pytest.mark.parametrize("fraction", [0.05, 0.4])
@@ -71,6 +79,17 @@ def test_rows_times_hundred_are_gross(fraction, d):
     found = gross_rows(X, rng.integers(0, 2, 300), np.ones(300))
     assert not found[~wrong].any()
     assert found[wrong].mean() > 0.95
+
+
+def test_far_rows_do_not_hide_behind_their_own_scale():
+    caught = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(250, 5))
+        wrong = rng.random(250) < 0.4
+        X[wrong] *= 100
+        caught.append(gross_rows(X, rng.integers(0, 2, 250), np.ones(250))[wrong])
+    assert np.mean(np.concatenate(caught)) > 0.995
 
 
 @pytest.mark.parametrize(
@@ -177,6 +196,24 @@ def test_folds_hold_every_class_and_never_a_lone_row():
     assert folds[-1] == -1 and np.all(folds[:-1] >= 0)
     for fold in range(5):
         assert set(codes[folds != fold]) == {0, 1, 2, 3}
+
+
+def test_rows_of_one_place_share_a_fold():
+    rng = np.random.default_rng(0)
+    places, codes = rng.integers(0, 20, 100), rng.integers(0, 2, 100)
+    folds = assign_folds(codes, 5, rng, places)
+    for place in range(20):
+        assert len(set(folds[places == place])) == 1
+    assert set(folds) == set(range(5))
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_surprise_is_that_of_the_probabilities(k):
+    rng = np.random.default_rng(0)
+    scores, codes = rng.normal(0, 3, (40, k)), rng.integers(0, max(k, 2), 40)
+    p = probabilities(scores)[np.arange(40), codes]
+    assert np.allclose(surprise(scores, codes), -np.log(p))
+    assert np.all(np.isfinite(surprise(1e4 * scores, codes)))
 
 
 def test_held_out_scores_are_those_of_fits_without_the_fold():

@@ -82,6 +82,11 @@ def check_contamination(owner: object, contamination: float) -> None:
     )  # fmt: skip
 
 
+def whole_rows(share: float, n: int) -> int:
+    """⌊share·n⌋, where 0.29·100 is 29 and not 28.999…: rounding takes no row away."""
+    return int(share * n + 1e-9)
+
+
 def lowest(sizes: Floats, count: int) -> Bools:
     """Mask of the `count` smallest; the earlier row where they tie."""
     mask = np.zeros(len(sizes), dtype=bool)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._typing import Floats
-from .base import LinearBaseline, check_contamination, lowest
+from .base import LinearBaseline, check_contamination, lowest, whole_rows
 from .ridge import weighted_ridge
 
 
@@ -75,7 +75,7 @@ class ConsistentRobustRegressor(LinearBaseline):
 
     def _fit(self, X: Floats, y: Floats) -> bool:
         n = len(y)
-        bad = int(self.contamination * n)
+        bad = whole_rows(self.contamination, n)
         hat = _Hat(X, self.alpha, self.fit_intercept)
         unit = float(np.median(np.abs(y - np.median(y))))
         rounding = 10 * np.finfo(np.float64).eps * np.linalg.norm(y)

@@ -3,8 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, logsumexp
-from scipy.special import softmax as soft_maximum
+from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +12,7 @@ from .._params import check_count, check_real, refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats
 from .._validation import check_flag, unchanged_on_error, validate_data
+from ..procedures.label_fits import probabilities
 from ..spaces import FactoredSpace, Kernel, KernelRows, KernelSpace, LinearSpace
 from .base import checked_rows, warn_of_limit
 from .weighted import WeightedCurve, WeightedFit, WeightedLine, WeightedScores
@@ -381,7 +381,4 @@ class TiltedClassifier(ClassifierMixin, TiltedEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities in the order of `classes_`; shape (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(soft_maximum(scores, axis=1))
+        return probabilities(self.decision_function(X))

@@ -7,7 +7,7 @@ import scipy.linalg
 
 from .._params import check_choice, check_real
 from .._typing import Bools, Floats
-from .base import LinearBaseline, check_contamination, lowest
+from .base import LinearBaseline, check_contamination, lowest, whole_rows
 from .ridge import weighted_ridge
 
 
@@ -97,7 +97,7 @@ class TorrentRegressor(LinearBaseline):
 
     def _fit(self, X: Floats, y: Floats) -> bool:
         n = len(y)
-        count = n - int(self.contamination * n)
+        count = n - whole_rows(self.contamination, n)
         level = float(np.median(y)) if self.fit_intercept else 0.0
         kept: Bools = np.ones(n, dtype=bool)
         if self.start == "zero":

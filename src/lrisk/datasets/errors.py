@@ -239,18 +239,12 @@ def swap_columns(
     X, y, rng = checked_table(owner, X, y, fraction, random_state, numeric=False)
     count, d = round(fraction * len(y)), X.shape[1]
     if columns is None:
-        differing = [
-            (j, k)
-            for j in range(d)
-            for k in range(j + 1, d)
-            if np.count_nonzero(X[:, j] != X[:, k]) >= max(count, 1)
-        ]
-        if not differing:
-            rule, remedy = "of at least two columns that differ", "add another column"
-            raise ValueError(refused(owner, "X", rule, f"shape {X.shape}", remedy))
-        columns = differing[int(rng.integers(len(differing)))]
+        columns = _differing_columns(owner, X, max(count, 1), rng)
     everything: Bools = np.ones(d, dtype=bool)
     j, k = (_column(owner, one, everything, rng) for one in columns)
+    if j == k:
+        rule, remedy = "two different columns", "a column swapped with itself stays"
+        raise ValueError(refused(owner, "columns", rule, (j, k), remedy))
     rows = _rows_among(owner, X[:, j] != X[:, k], count, fraction, rng)
     X[rows, j], X[rows, k] = X[rows, k], X[rows, j]
     return Corrupted(X, y, mask_of(rows, len(y)), (j, k))
@@ -281,6 +275,19 @@ def _column(owner: str, column: Any, usable: Bools, rng: np.random.Generator) ->
         rule, remedy = f"a column from 0 to {d - 1}", "count from zero"
         raise ValueError(refused(owner, "column", rule, column, remedy))
     return int(column)
+
+
+def _differing_columns(
+    owner: str, X: Floats, count: int, rng: np.random.Generator
+) -> tuple[int, int]:
+    """Two columns that differ in enough rows; pairs are drawn, never listed."""
+    for j in rng.permutation(X.shape[1]):
+        differing = np.count_nonzero(X[:, j, None] != X, axis=0) >= count
+        if differing.any():
+            k = int(rng.choice(np.flatnonzero(differing)))
+            return min(int(j), k), max(int(j), k)
+    rule, remedy = "of at least two columns that differ", "add another column"
+    raise ValueError(refused(owner, "X", rule, f"shape {X.shape}", remedy))
 
 
 def _rows_among(

@@ -2,10 +2,9 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -14,16 +13,34 @@ from .._params import check_real, refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Bools, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error, validate_data
-from ..losses.multinomial import softmax
-from ..procedures.label_fits import wrong_label
+from ..procedures.contamination import Distinct, OutlierExplanation
+from ..procedures.contamination.robust_scale import COMPRESSED_BEYOND, Columns
+from ..procedures.label_fits import probabilities, surprise, wrong_label
 from ..procedures.label_noise import LabelNoiseFit, fit_label_noise
 from ..procedures.label_pilot import LabelNoiseSettings
-from ..procedures.label_rows import Remoteness, compressed, gross_rows
+from ..procedures.label_rows import FeatureScaling
 from ..ranking import check_row_weights
 from ..spaces import Kernel, KernelRows
-from .label_reports import LabelExplanation, SelectedFit
 
 KernelParameter = str | Callable[..., float]
+
+
+class SelectedFit(NamedTuple):
+    """Which fit was chosen.
+
+    Attributes
+    ----------
+    name : str
+        ``"ordinary"``: no wrong labels were found. ``"label noise"``: the fit of the
+        mixture. ``"ordinary, noisy labels"``: labels are wrong, but the ordinary fit
+        with its heavy penalty predicts held-out labels at least as well.
+    scores : dict
+        Log likelihood of held-out labels under the best fit of each kind; empty where
+        rows were too few for a choice.
+    """
+
+    name: str
+    scores: dict[str, float]
 
 
 class RobustClassifier(ClassifierMixin, BaseEstimator):
@@ -37,7 +54,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
     with p a (kernel) logistic model. ρ, the penalty and the width of the kernel are
     those under which held-out labels are likeliest; without clear evidence of wrong
     labels, judged by a linear and an RBF model whatever the kernel is, ρ = 0 and the
-    fit is the ordinary one. Rows whose features are grossly wrong are set aside first.
+    fit is the ordinary one. Rows far out in all their features are set aside first if
+    their labels contradict the other rows.
 
     Parameters
     ----------
@@ -77,14 +95,18 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
     feature_center_, feature_scale_ : arrays of shape (n_features,)
         Of the standardisation.
     contamination_ : float
-        Share of wrong rows: labels and gross features.
+        Share of wrong rows, by weight.
     contamination_interval_ : tuple of float
         Of level 0.9, by bootstrap of held-out likelihoods.
     outlier_score_ : array of shape (n_samples,)
         Probability that a training row is wrong, by fits that have not seen it; 0 for
         rows without weight.
     inlier_mask_ : array of bool of shape (n_samples,)
-        False where a row is flagged: score above 0.7 or gross features.
+        False where a row is flagged: score above 0.7, or the worst rows under a given
+        contamination.
+    leverage_mask_ : array of bool of shape (n_samples,)
+        True where a row was left out of the fit only for pulling it from far out in X.
+        Such rows are not flagged: they may be right, and the model wrong.
     expected_false_flags_ : float
         Σ(1 − score) over flagged rows.
     selected_ : SelectedFit
@@ -97,9 +119,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
     -----
     Labels are assumed to be wrong at random, whatever x is. Wrong labels that depend on
     x, or whole groups labelled wrongly, look like structure and are learnt. Below fifty
-    rows nothing is chosen or found: the fit is the ordinary one with ``alpha=1``. Rows
-    beyond some hundred are judged by a random sample of that size, and kernel fits have
-    at most a thousand centres.
+    distinct rows nothing is chosen or found: the fit is the ordinary one with
+    ``alpha=1``. Rows beyond some hundred are judged by a random sample of that size,
+    and kernel fits have at most a thousand centres. Rows that agree in all columns and
+    in the label count as one row with the sum of their weights, and only the relations
+    of these weights matter: their mean is set to 1.
 
     Examples
     --------
@@ -151,7 +175,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             k(x_i, x_j) of the training rows if the kernel is precomputed.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
-            Non-negative; 0 counts like no row.
+            Non-negative; 0 counts like no row, k like k copies.
 
         Returns
         -------
@@ -168,38 +192,36 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             weight = check_row_weights(sample_weight, len(y))
             rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
             codes = self._encode(y[rows])
-            part = X[np.ix_(rows, rows)] if settings.precomputed else X[rows]
+            pairwise = settings.precomputed
+            part = X[np.ix_(rows, rows)] if pairwise else X[rows]
+            given = np.ones(len(rows)) if weight is None else weight[rows]
+            distinct = Distinct.of(part, codes.astype(np.float64), given)
+            first = distinct.first
             with blas_threads_for(X.size):
                 found = fit_label_noise(
                     settings,
-                    part,
-                    codes,
+                    part[np.ix_(first, first)] if pairwise else part[first],
+                    codes[first],
                     len(self.classes_),
-                    np.ones(len(rows)) if weight is None else weight[rows],
+                    _of_mean_one(distinct.weights),
                     generator(self.random_state),
                 )
-            self._store(found, X, rows, codes)
+            self._store(found, X, rows[first])
+            index = np.full(len(y), -1)
+            index[rows] = distinct.number
+            self._spread(found, index)
         if self.verbose:
             self._tell()
         return self
 
     def _settings(self) -> LabelNoiseSettings:
-        remedy = "or 'auto'"
-        if self.contamination != "auto":
-            value = self.contamination
-            check_real(
-                self,
-                "contamination",
-                value,
-                low=0,
-                high=0.5,
-                high_open=True,
-                remedy=remedy,
-            )
-        for name in ("alpha", "gamma"):
-            given = getattr(self, name)
-            if given != "auto":
-                check_real(self, name, given, low=0, low_open=True, remedy=remedy)
+        share: dict[str, Any] = {"low": 0, "high": 0.5, "high_open": True}
+        positive: dict[str, Any] = {"low": 0, "low_open": True}
+        rules = {"contamination": share, "alpha": positive, "gamma": positive}
+        for name, rule_of in rules.items():
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value == "auto"):
+                check_real(self, name, value, remedy="or 'auto'", **rule_of)
         check_flag(self, "fit_intercept", self.fit_intercept)
         if not isinstance(self.verbose, int | np.integer):
             rule, remedy = "a whole number", "0 means silent"
@@ -226,14 +248,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             rule = "of at least two classes among rows of positive weight"
-            seen = f"one class, {self.classes_[0]!r}"
-            remedy = "add rows of another class"
+            seen, remedy = self.classes_.tolist(), "add rows of another class"
             raise ValueError(refused(self, "y", rule, seen, remedy))
         return codes
 
-    def _store(
-        self, found: LabelNoiseFit, X: Floats, rows: Indices, codes: Indices
-    ) -> None:
+    def _store(self, found: LabelNoiseFit, X: Floats, rows: Indices) -> None:
         for name in ("coef_", "dual_coef_", "X_fit_"):
             self.__dict__.pop(name, None)
         scaling = found.scaling
@@ -259,22 +278,21 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         self.contamination_ = float(found.contamination)
         self.contamination_interval_ = found.interval
         self.selected_ = SelectedFit(found.choice.selected, found.choice.scores)
-        self.outlier_score_ = np.zeros(len(X))
-        self.outlier_score_[rows] = np.clip(found.score, 0.0, 1.0)
-        self.inlier_mask_: Bools = np.ones(len(X), dtype=bool)
-        self.inlier_mask_[rows] = ~found.flagged
+        self._label_share = found.choice.share
+        if self.kernel != "precomputed":
+            self._columns = Columns.of(X[rows])
+
+    def _spread(self, found: LabelNoiseFit, index: Indices) -> None:
+        """Give every row of the table what was found of the distinct row it equals."""
+        known = index >= 0
+        self.outlier_score_ = np.zeros(len(index))
+        self.outlier_score_[known] = np.clip(found.score, 0.0, 1.0)[index[known]]
+        self.inlier_mask_: Bools = np.ones(len(index), dtype=bool)
+        self.inlier_mask_[known] = ~found.flagged[index[known]]
+        self.leverage_mask_: Bools = np.zeros(len(index), dtype=bool)
+        self.leverage_mask_[known] = found.pulling[index[known]]
         doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
         self.expected_false_flags_ = float(doubt.sum())
-        if self.kernel != "precomputed":
-            self._learn_remoteness(X[rows], codes)
-        self._label_share = found.choice.share
-
-    def _learn_remoteness(self, X: Floats, codes: Indices) -> None:
-        """From where on new rows are gross; not where whole classes lie far out."""
-        ones = np.ones(len(X))
-        self._remoteness = Remoteness.of(X, ones)
-        alike = np.array_equal(self._remoteness.gross(X), gross_rows(X, codes, ones))
-        self._gross = alike and self.contamination != 0.0
 
     def _tell(self) -> None:
         low, high = self.contamination_interval_
@@ -299,7 +317,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             centres = getattr(self, "X_fit_", None)
             Z = X
             if centres is not None:
-                Z = (X - self.feature_center_) / self.feature_scale_
+                Z = FeatureScaling(self.feature_center_, self.feature_scale_)(X)
             rows = KernelRows(
                 self._kernel(self.gamma_), centres, Z, len(self.intercept_)
             )
@@ -315,14 +333,14 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the true classes; shape (n_samples, n_classes)."""
-        return _probabilities(self.decision_function(X))
+        return probabilities(self.decision_function(X))
 
     # -- judging new rows --------------------------------------------------------------
 
     def score_outliers(
         self, X: Any, y: Any, *, contamination: float | None = None
     ) -> Floats:
-        """Probability that rows are wrong, by their labels or grossly by features.
+        """Probability that the labels of rows are wrong.
 
         Parameters
         ----------
@@ -343,17 +361,22 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             check_real(self, "contamination", contamination, low=0, high=0.5,
                        high_open=True, remedy="or None")  # fmt: skip
         X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
-        codes = self._codes(y)
         share = self._label_share if contamination is None else contamination
-        p = np.exp(-self._surprise(X, codes))
-        score = wrong_label(p, share, len(self.classes_))
-        if self.kernel != "precomputed" and self._gross:
-            score[self._remoteness.gross(X)] = 1.0
-        return np.clip(score, 0.0, 1.0)
+        p = np.exp(-surprise(self._scores(X), self._codes(y)))
+        return np.clip(wrong_label(p, share, len(self.classes_)), 0.0, 1.0)
+
+    def _codes(self, y: AnyArray) -> Indices:
+        """Numbers of observed classes; others than those of the fit are refused."""
+        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        unseen = np.flatnonzero(self.classes_[codes] != y)
+        if unseen.size:
+            rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
+            raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
+        return np.asarray(codes, dtype=np.int64)
 
     # -- explaining --------------------------------------------------------------------
 
-    def explain_outliers(self, X: Any, y: Any) -> LabelExplanation:
+    def explain_outliers(self, X: Any, y: Any) -> OutlierExplanation:
         """Say how surprising rows are, and which columns make them so.
 
         Parameters
@@ -364,7 +387,14 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        LabelExplanation
+        OutlierExplanation
+            `residual`: surprise of the label, √(−2 log p) with p its probability under
+            the fit, on the scale of standard deviations (2 is p = .14, 3 is p = .011).
+            `leverage`: root mean square of the features in robust scales from their
+            medians, growing by the logarithm beyond 3. `contributions`: nats by which a
+            column makes the label more surprising than its median would, plus half the
+            square of what it lies beyond 3 robust scales. `columns`: columns in falling
+            order of contribution.
         """
         check_is_fitted(self)
         if self.kernel == "precomputed":
@@ -372,34 +402,16 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
         X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
         codes = self._codes(y)
-        loss = self._surprise(X, codes)
-        z = compressed(self._remoteness.scaling(X))
-        contributions = 0.5 * np.maximum(np.abs(z) - 3.0, 0.0) ** 2
+        loss = surprise(self._scores(X), codes)
+        z = self._columns.compressed(X)
+        contributions = 0.5 * np.maximum(np.abs(z) - COMPRESSED_BEYOND, 0.0) ** 2
         for j in range(X.shape[1]):
             usual = X.copy()
-            usual[:, j] = self._remoteness.scaling.centre[j]
-            contributions[:, j] += loss - self._surprise(usual, codes)
+            usual[:, j] = self._columns.center[j]
+            contributions[:, j] += loss - surprise(self._scores(usual), codes)
         columns = np.argsort(-contributions, axis=1, kind="stable")
         leverage = np.sqrt(np.mean(z**2, axis=1))
-        return LabelExplanation(np.sqrt(2.0 * loss), leverage, contributions, columns)
-
-    def _codes(self, y: AnyArray) -> Indices:
-        """Positions of labels among the classes."""
-        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
-        unseen = np.flatnonzero(self.classes_[codes] != y)
-        if unseen.size:
-            rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
-            raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
-        return np.asarray(codes, dtype=np.int64)
-
-    def _surprise(self, X: Floats, codes: Indices) -> Floats:
-        """−log p of the labels."""
-        scores = self._scores(X)
-        if scores.ndim == 1:
-            margin = np.where(codes == 1, scores, -scores)
-            return np.asarray(np.logaddexp(0.0, -margin))
-        own = scores[np.arange(len(codes)), codes]
-        return np.asarray(np.logaddexp.reduce(scores, axis=1) - own)
+        return OutlierExplanation(np.sqrt(2.0 * loss), leverage, contributions, columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -411,7 +423,8 @@ def _given(value: str | float) -> float | None:
     return None if isinstance(value, str) else float(value)
 
 
-def _probabilities(scores: Floats) -> Floats:
-    if scores.ndim == 1:
-        return np.column_stack([expit(-scores), expit(scores)])
-    return softmax(scores)
+def _of_mean_one(weights: Floats) -> Floats:
+    """Weights over their mean; exactly 1 where all are equal."""
+    if np.all(weights == weights[0]):
+        return np.ones(len(weights))
+    return np.asarray(weights / weights.mean())

@@ -60,12 +60,12 @@ def choose(pilot: Pilot, share: float | None, rng: np.random.Generator) -> Choic
     """
     settings = pilot.settings
     own, d = settings.own, pilot.Z.shape[1]
-    alphas = _alphas(settings)
+    alphas = alphas_of(settings)
     ordinary: list[Judged] = []
-    for gamma in _widths(settings, d):
+    for gamma in widths_of(settings, d):
         ordinary += pilot.judged(own, gamma, alphas)
     everything = ordinary + _reference(pilot)
-    noise = _noise(everything, pilot.weight, rng, share)
+    noise = _noise(everything, pilot.voice, rng, share)
     level = noise.share or float(SHARES[1 + int(np.argmax(_profile(everything)[1:]))])
     at = noise.place
     if share is None and noise.gain > PLAUSIBLE:
@@ -75,7 +75,7 @@ def choose(pilot: Pilot, share: float | None, rng: np.random.Generator) -> Choic
     selected, rho = "ordinary", 0.0
     if at > 0:
         mixtures = pilot.judged(own, gamma, alphas, level)
-        noise = _noise(everything + mixtures, pilot.weight, rng, share)
+        noise = _noise(everything + mixtures, pilot.voice, rng, share)
         scores["label noise"] = _best(mixtures, at)
         scores["ordinary, noisy labels"] = _best(ordinary, at)
     if noise.place > 0:
@@ -113,13 +113,15 @@ def _best(candidates: list[Judged], share: int) -> float:
     return float(max(c.likelihood[share] for c in candidates))
 
 
-def _alphas(settings: LabelNoiseSettings) -> Floats:
+def alphas_of(settings: LabelNoiseSettings) -> Floats:
+    """Penalties to try."""
     if settings.alpha is not None:
         return np.array([settings.alpha])
     return LINEAR_ALPHAS if settings.own == "linear" else KERNEL_ALPHAS
 
 
-def _widths(settings: LabelNoiseSettings, n_columns: int) -> list[float | None]:
+def widths_of(settings: LabelNoiseSettings, n_columns: int) -> list[float | None]:
+    """Widths to try."""
     name = settings.kernel(None).name
     if name not in ("rbf", "laplacian", "poly", "polynomial"):
         return [None]

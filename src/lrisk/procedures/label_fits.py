@@ -178,10 +178,19 @@ def noise_terms(rho: float, n_classes: int) -> tuple[float, float]:
 
 
 def probabilities(scores: Floats) -> Floats:
-    """Shape (n, K) from scores (n, 1) of two classes or (n, K) of more."""
-    if scores.shape[1] == 1:
-        return np.hstack([expit(-scores), expit(scores)])
+    """Shape (n, K) from scores (n,) or (n, 1) of two classes or (n, K) of more."""
+    if scores.ndim == 1 or scores.shape[1] == 1:
+        column = scores.reshape(-1, 1)
+        return np.hstack([expit(-column), expit(column)])
     return softmax(scores)
+
+
+def surprise(scores: Floats, codes: Indices) -> Floats:
+    """−log p of the labels, accurate where p is tiny; shape (n,)."""
+    if scores.ndim == 1 or scores.shape[1] == 1:
+        column = scores.reshape(-1)
+        return np.logaddexp(0.0, np.where(codes == 1, -column, column))
+    return Multinomial().value(codes.astype(np.float64), scores)
 
 
 def wrong_label(p_observed: Floats, rho: float, n_classes: int) -> Floats:
@@ -191,16 +200,32 @@ def wrong_label(p_observed: Floats, rho: float, n_classes: int) -> Floats:
     return np.asarray(floor * (1.0 - p_observed) / likelihood)
 
 
-def assign_folds(codes: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Fold of each row, classes spread evenly; −1 (never held out) for lone rows."""
-    folds = np.full(len(codes), -1)
+def assign_folds(
+    codes: Indices,
+    n_folds: int,
+    rng: np.random.Generator,
+    places: Indices | None = None,
+) -> Indices:
+    """Fold of each row, classes spread evenly; −1 (never held out) for lone rows.
+
+    Rows of the same place (equal features) share a fold: a row must not be held out to
+    a fit that has seen another label at the very same x.
+    """
+    places = np.arange(len(codes)) if places is None else places
+    _, leaders, group = np.unique(places, return_index=True, return_inverse=True)
+    folds = np.full(len(leaders), -1)
     begin = 0
     for code in np.unique(codes):
-        rows = rng.permutation(np.flatnonzero(codes == code))
+        rows = rng.permutation(np.flatnonzero(codes[leaders] == code))
         if len(rows) > 1:
             folds[rows] = (begin + np.arange(len(rows))) % n_folds
             begin += len(rows)
-    return folds
+    result = folds[group]
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        if np.all(result[rows] == result[rows[0]]):
+            result[rows] = -1
+    return result
 
 
 def held_out_scores(

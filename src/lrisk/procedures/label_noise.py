@@ -1,6 +1,7 @@
 """Classification with an unknown share of wrong labels and wrong rows.
 
-1. Rows that are gross in their features are set aside (`label_rows`), the others
+1. Rows far out in their features (`label_rows`) are set aside if their labels
+   contradict the others or spoil the fit to them (`label_leverage`); the others are
    standardised.
 2. On a pilot of some hundred rows, ordinary (kernel) logistic fits over penalties and
    widths are judged by cross-validation (`label_selection`). Whatever the model's own
@@ -23,13 +24,14 @@ from .._typing import Bools, Floats, Indices
 from ..spaces import KernelSpace
 from .label_choice import Choice, choose
 from .label_fits import Basis, LabelModel, completed, linear_basis, wrong_label
-from .label_pilot import LabelNoiseSettings, Pilot
-from .label_rows import FeatureScaling, gross_rows, plain_scaling
+from .label_leverage import FarRows, judge_far_rows
+from .label_pilot import LabelNoiseSettings, Pilot, sample_rows
+from .label_rows import FeatureScaling, column_units, in_units, plain_scaling
 from .label_selection import SHARES, observed_probabilities
 
-#: Rows on which penalties, widths and noise are judged, at most; weight below which
+#: Rows on which penalties, widths and noise are judged, at most; rows below which
 #: nothing is: the ordinary fit is taken.
-PILOT, FEWEST = 500, 50.0
+PILOT, FEWEST = 500, 50
 #: Centres of a kernel fit, at most.
 CENTRES = 1000
 #: Probability above which a label is flagged as wrong.
@@ -53,6 +55,8 @@ class LabelNoiseFit(NamedTuple):
     score : array of shape (n,)
         Probability that a row is wrong.
     flagged : array of bool of shape (n,)
+    pulling : array of bool of shape (n,)
+        Rows left out of the fit for pulling it from far out, not for being wrong.
     """
 
     coefficients: Floats
@@ -64,6 +68,7 @@ class LabelNoiseFit(NamedTuple):
     interval: tuple[float, float]
     score: Floats
     flagged: Bools
+    pulling: Bools
 
 
 def fit_label_noise(
@@ -85,36 +90,48 @@ def fit_label_noise(
         Observed classes 0, …, K − 1.
     n_classes : int
     weight : array of shape (n,)
-        Positive.
+        Positive, of mean 1: likelihoods of so many rows are compared.
     rng : Generator
     """
-    n = len(codes)
-    gross = np.zeros(n, dtype=bool)
-    if settings.contamination != 0.0 and not settings.precomputed:
-        gross = gross_rows(X, codes, weight)
+    few = len(codes) < FEWEST
+    units = np.ones(X.shape[1])
+    if not settings.precomputed:
+        units = column_units(X)
+        X = in_units(X, units)
+    nobody = np.zeros(len(codes), dtype=bool)
+    far = FarRows(nobody, np.zeros(len(codes)), nobody)
+    if settings.contamination != 0.0 and not settings.precomputed and not few:
+        far = judge_far_rows(settings, X, codes, n_classes, weight, rng, flag=FLAG)
+    gross = far.chance > FLAG
     gross_share = float(weight[gross].sum() / weight.sum())
     share = settings.contamination
     if share is not None:
         share = max(share - gross_share, 0.0) / (1.0 - gross_share)
         share = min(share, float(SHARES[-1]), 0.95 * (1.0 - 1.0 / n_classes))
-    kept = np.flatnonzero(~gross)
+    kept = np.flatnonzero(~gross & ~far.pulling)
     scaling = _scaling(settings, X[kept], weight[kept])
     Z = X if settings.precomputed else scaling(X)
-    drawn = kept[_sample(codes[kept], PILOT, rng)]
+    drawn = kept[sample_rows(codes[kept], PILOT, rng)]
     pilot = Pilot(
-        settings, _rows(settings, Z, drawn), codes[drawn], n_classes, weight[drawn], rng
+        settings,
+        _rows(settings, Z, drawn),
+        codes[drawn],
+        n_classes,
+        weight[drawn],
+        np.where(far.far, 0.0, weight)[drawn],
+        rng,
     )
-    few = float(weight.sum()) < FEWEST
     choice = _default(settings, X.shape[1], share) if few else choose(pilot, share, rng)
     p, slope = _observed(pilot, settings, choice, Z, drawn, codes, few)
     coefficients, intercept, centres = _final(
         settings, Z, codes, n_classes, weight, kept, choice, rng
     )
     score = wrong_label(p, choice.share, n_classes)
-    score[gross] = 1.0
+    score[gross] = far.chance[gross]
+    score[far.pulling] = 0.0
     contamination = gross_share + (1.0 - gross_share) * choice.share
     low, high = (gross_share + (1.0 - gross_share) * end for end in choice.interval)
-    flagged = gross | (score > FLAG)
+    flagged = score > FLAG
     if settings.contamination is not None:
         contamination = low = high = settings.contamination
         flagged = _highest(score, weight, codes, settings.contamination)
@@ -122,12 +139,13 @@ def fit_label_noise(
         slope * coefficients,
         slope * intercept,
         centres,
-        scaling,
+        FeatureScaling(scaling.centre * units, scaling.scale * units),
         choice,
-        contamination,
-        (low, high),
+        float(contamination),
+        (float(low), float(high)),
         score,
         flagged,
+        far.pulling,
     )
 
 
@@ -143,18 +161,6 @@ def _scaling(settings: LabelNoiseSettings, X: Floats, weight: Floats) -> Feature
 
 def _rows(settings: LabelNoiseSettings, Z: Floats, rows: Indices) -> Floats:
     return Z[np.ix_(rows, rows)] if settings.precomputed else Z[rows]
-
-
-def _sample(codes: Indices, size: int, rng: np.random.Generator) -> Indices:
-    """At most so many rows, in the classes' proportions, two of each if there are."""
-    if len(codes) <= size:
-        return np.arange(len(codes))
-    parts = []
-    for code in np.unique(codes):
-        rows = np.flatnonzero(codes == code)
-        count = min(len(rows), max(2, round(size * len(rows) / len(codes))))
-        parts.append(rng.choice(rows, count, replace=False))
-    return np.sort(np.concatenate(parts))
 
 
 def _default(
@@ -238,7 +244,7 @@ def _final(
     if settings.own == "linear":
         basis = linear_basis(Z[kept], mass, settings.intercept)
     else:
-        centres = kept[_sample(codes[kept], CENTRES, rng)]
+        centres = kept[sample_rows(codes[kept], CENTRES, rng)]
         basis, centres = _centred_basis(settings, Z, kept, centres, choice.gamma, mass)
     model = LabelModel(basis.features, codes[kept], n_classes, weight[kept])
     start = model.fit(choice.alpha)

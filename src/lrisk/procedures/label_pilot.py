@@ -7,6 +7,7 @@ import numpy as np
 
 from .._typing import Floats, Indices
 from ..spaces import Kernel
+from .contamination import Distinct
 from .label_fits import (
     Basis,
     assign_folds,
@@ -37,6 +38,18 @@ class LabelNoiseSettings(NamedTuple):
         return self.kernel(None).precomputed
 
 
+def sample_rows(codes: Indices, size: int, rng: np.random.Generator) -> Indices:
+    """At most so many rows, in the classes' proportions, two of each if there are."""
+    if len(codes) <= size:
+        return np.arange(len(codes))
+    parts = []
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        count = min(len(rows), max(2, round(size * len(rows) / len(codes))))
+        parts.append(rng.choice(rows, count, replace=False))
+    return np.sort(np.concatenate(parts))
+
+
 class Pilot:
     """Some rows, their folds, and held-out scores of any candidate.
 
@@ -46,6 +59,8 @@ class Pilot:
     Z : array of shape (n, d)
         Scaled rows, or rows of the kernel matrix restricted to the pilot.
     codes, weight : arrays of shape (n,)
+    voice : array of shape (n,)
+        Weights in the judgement; 0 for rows that are fitted but not asked.
     n_classes : int
     rng : Generator
     """
@@ -57,13 +72,15 @@ class Pilot:
         codes: Indices,
         n_classes: int,
         weight: Floats,
+        voice: Floats,
         rng: np.random.Generator,
     ) -> None:
         self.settings = settings
         self.Z, self.codes, self.weight = Z, codes, weight
-        self.n_classes = n_classes
+        self.n_classes, self.voice = n_classes, voice
         repeats = 2 if len(codes) > 300 else 3
-        self.folds = [assign_folds(codes, 5, rng) for _ in range(repeats)]
+        places = Distinct.of(Z, np.zeros(len(codes)), weight).number
+        self.folds = [assign_folds(codes, 5, rng, places) for _ in range(repeats)]
         self._bases: dict[tuple[str, float | None], Basis] = {}
 
     def basis(self, name: str, gamma: float | None) -> Basis:
@@ -117,7 +134,7 @@ class Pilot:
             table,
             self.codes,
             self.n_classes,
-            self.weight,
+            self.voice,
             before=prior(alpha, width, self.n_classes),
             recalibrate=self.settings.alpha is None,
         )

@@ -1,4 +1,4 @@
-"""Rows whose features are grossly wrong, and the scale of the others.
+"""Rows that are far out in their features, and the scale of the others.
 
 A row counts as gross if its features *as a whole* lie far beyond the bulk: the mean
 over columns of log(1 + |z|), with z in robust units, far above its median. A skewed
@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Bools, Floats, Indices
+from .contamination.robust_scale import Columns
 
 #: Robust standard deviations (by IQR) at which a value is clipped before means and
 #: standard deviations are taken.
@@ -20,6 +21,16 @@ CLIP = 6.0
 FAR, SPREADS = 1.5, 6.0
 #: A class of which more than this share is gross is itself elsewhere.
 WHOLE_CLASS = 0.9
+#: Many far rows widen the scale of all, behind which some of them hide: after the first
+#: pass it is the scale of the rows not yet found.
+PASSES = 2
+#: Usual sizes of a column beyond which a value is just far.
+FARTHEST = 1e30
+
+
+def in_bounds(Z: Floats) -> Floats:
+    """Values not beyond FARTHEST, so that their squares and products are finite."""
+    return np.asarray(np.clip(Z, -FARTHEST, FARTHEST), dtype=np.float64)
 
 
 class FeatureScaling(NamedTuple):
@@ -29,8 +40,9 @@ class FeatureScaling(NamedTuple):
     scale: Floats
 
     def __call__(self, X: Floats) -> Floats:
-        """Scaled rows."""
-        return np.asarray((X - self.centre) / self.scale, dtype=np.float64)
+        """Scaled rows, not beyond FARTHEST."""
+        with np.errstate(over="ignore"):
+            return in_bounds((X - self.centre) / self.scale)
 
 
 def weighted_quantiles(X: Floats, weight: Floats, levels: list[float]) -> Floats:
@@ -45,16 +57,6 @@ def weighted_quantiles(X: Floats, weight: Floats, levels: list[float]) -> Floats
     rows = [np.sum(cumulative < level * total - 1e-9, axis=0) for level in levels]
     places = np.clip(np.array(rows), 0, len(X) - 1)
     return np.asarray(np.take_along_axis(ordered, places, axis=0), dtype=np.float64)
-
-
-def robust_scaling(X: Floats, weight: Floats) -> FeatureScaling:
-    """Median and IQR/1.349; the standard deviation where the IQR is zero."""
-    low, middle, high = weighted_quantiles(X, weight, [0.25, 0.5, 0.75])
-    scale = (high - low) / 1.349
-    mean = weight @ X / weight.sum()
-    deviation = np.sqrt(weight @ (X - mean) ** 2 / weight.sum())
-    scale = np.where(scale > 1e-9 * deviation, scale, deviation)
-    return FeatureScaling(middle, _nonzero(scale, middle))
 
 
 def plain_scaling(X: Floats, weight: Floats) -> FeatureScaling:
@@ -76,35 +78,22 @@ def _nonzero(scale: Floats, size: Floats) -> Floats:
     return np.where(scale > 1e-12 * np.abs(size), scale, 1.0)
 
 
-def compressed(z: Floats) -> Floats:
-    """Values up to 3, beyond them sign(z)(3 + 3 log(|z|/3))."""
-    size = np.abs(z)
-    beyond = 3.0 + 3.0 * np.log(np.maximum(size, 3.0) / 3.0)
-    return np.asarray(np.sign(z) * np.where(size > 3.0, beyond, size))
+def column_units(X: Floats) -> Floats:
+    """Powers of two near the usual size of each column, shape (d,).
+
+    Dividing by them is exact, and squares of what is left do not overflow.
+    """
+    size = np.where(X == 0.0, np.nan, np.abs(X))
+    usual = np.ones(X.shape[1])
+    filled = np.flatnonzero(np.any(X != 0.0, axis=0))
+    usual[filled] = np.nanquantile(size[:, filled], 0.5, axis=0, method="lower")
+    return np.asarray(np.exp2(np.floor(np.log2(usual))))
 
 
-class Remoteness(NamedTuple):
-    """How far rows lie out in their features as a whole, and from where on is far."""
-
-    scaling: FeatureScaling
-    cut: float
-
-    @classmethod
-    def of(cls, X: Floats, weight: Floats) -> "Remoteness":
-        """Learn the usual distances from rows."""
-        scaling = robust_scaling(X, weight)
-        distance = _distance(scaling, X)
-        low, middle = weighted_quantiles(distance[:, None], weight, [0.1, 0.5])[:, 0]
-        far = FAR * (1.0 + 1.0 / X.shape[1])
-        return cls(scaling, float(middle + max(far, SPREADS * (middle - low))))
-
-    def gross(self, X: Floats) -> Bools:
-        """Which rows, of any table, are farther out than the cut."""
-        return np.asarray(_distance(self.scaling, X) > self.cut)
-
-
-def _distance(scaling: FeatureScaling, X: Floats) -> Floats:
-    return np.asarray(np.log1p(np.abs(scaling(X))).mean(axis=1))
+def in_units(X: Floats, units: Floats) -> Floats:
+    """Columns in their units, not beyond FARTHEST."""
+    with np.errstate(over="ignore"):
+        return in_bounds(X / units)
 
 
 def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
@@ -113,11 +102,24 @@ def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
     None if that were half of the weight, and none of a class that is almost wholly far
     out: such a class is somewhere else, not wrong.
     """
-    gross = Remoteness.of(X, weight).gross(X)
-    if weight @ gross >= 0.5 * weight.sum():
-        return np.zeros(len(X), dtype=bool)
+    gross = np.zeros(len(X), dtype=bool)
+    for _ in range(PASSES):
+        found = gross | _beyond(X, weight, ~gross)
+        if weight @ found >= 0.5 * weight.sum():
+            break
+        gross = found
     for code in np.unique(codes[gross]):
         rows = codes == code
         if weight[rows] @ gross[rows] > WHOLE_CLASS * weight[rows].sum():
             gross[rows] = False
     return np.asarray(gross, dtype=bool)
+
+
+def _beyond(X: Floats, weight: Floats, usual: Bools) -> Bools:
+    """Which rows are far out in relation to the usual ones."""
+    z = Columns.of(X[usual]).standardised(X)
+    distance = np.log1p(np.abs(z)).mean(axis=1)
+    quantiles = weighted_quantiles(distance[usual, None], weight[usual], [0.1, 0.5])
+    low, middle = quantiles[:, 0]
+    far = FAR * (1.0 + 1.0 / X.shape[1])
+    return np.asarray(distance > middle + max(far, SPREADS * (middle - low)))

@@ -14,10 +14,10 @@ likelihood as a function of ρ tells how many labels are wrong.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
 from .._typing import Floats, Indices
-from .label_fits import noise_terms
+from .label_fits import noise_terms, surprise
 
 #: Shares of wrong labels that are considered; less than the second is not called noise.
 SHARES = np.array([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.44, 0.47])
@@ -70,11 +70,7 @@ class Judged(NamedTuple):
 
 def observed_probabilities(scores: Floats, codes: Indices, slopes: Floats) -> Floats:
     """softmax(t·s)_y for each slope, shape (len(slopes), n)."""
-    if scores.shape[1] == 1:
-        margin = np.where(codes == 1, scores[:, 0], -scores[:, 0])
-        return np.asarray(expit(slopes[:, None] * margin))
-    away = scores - scores[np.arange(len(codes)), codes, None]
-    return np.array([np.exp(-logsumexp(t * away, axis=1)) for t in slopes])
+    return np.array([np.exp(-surprise(t * scores, codes)) for t in slopes])
 
 
 def score_size(scores: Floats, weight: Floats) -> float:
