@@ -38,7 +38,7 @@ from .trimming import check_finite, minimise_trimmed
 #: Rows of the exact pilot.
 PILOT_ROWS = 1500
 #: Rows of the sample for each centre, and C-steps on it.
-SAMPLED, SAMPLE_STEPS = 20, 4
+SAMPLED, SAMPLE_STEPS = 20, 3
 #: Rows looked at for each centre, and the share of the usual kernel below which a row
 #: is a centre for itself alone.
 CANDIDATES, ISOLATED = 3, 0.01
@@ -77,12 +77,12 @@ def row_keys(X: Any, salt: int, y: Floats | None = None) -> Keys:
 
 def _block_keys(block: Any, salts: Keys) -> Keys:
     """Σ_j mixed(x_ij, j), in whole numbers that wrap around."""
+    matrix: Any = block
     if sp.issparse(block):
-        block = sp.csr_array(block)
-        terms = _mixed(_bits(block.data) ^ salts[block.indices])
-        terms[block.data == 0] = 0
+        terms = _mixed(_bits(matrix.data) ^ salts[matrix.indices])
+        terms[matrix.data == 0] = 0
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms)])
-        return np.asarray(sums[block.indptr[1:]] - sums[block.indptr[:-1]])
+        return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
     terms = _mixed(_bits(block) ^ salts[:-1])
     terms[np.asarray(block) == 0] = 0
     return np.asarray(np.sum(terms, axis=1, dtype=np.uint64))
@@ -192,7 +192,7 @@ class Pilot(NamedTuple):
         return cls(rows, theta.reshape(-1, problem.n_scores), found.weights > 0)
 
     def scores(self, kernel: Kernel, X: Any) -> Floats:
-        """f of other rows, shape (n, k)."""
+        """Values at other rows, shape (n, k)."""
         return kernel_scores(kernel, self.rows, X, self.table)
 
     def seen(self, kernel: Kernel, X: Any) -> Bools:

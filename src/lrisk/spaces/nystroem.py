@@ -1,4 +1,4 @@
-"""Nyström's approximation of a kernel space: functions Σ_j c_j k(z_j, ·) of few centres.
+"""Nyström's approximation of a kernel space: Σ_j c_j k(z_j, ·) over few centres z.
 
 With K the kernel matrix of the centres and LLᵀ its pivoted Cholesky factor, the space
 is the linear one of the features φ(x) = L⁻¹k_Z(x): ‖f‖ is its own norm in the kernel's
@@ -8,7 +8,7 @@ pass needs O(n + m² + block) memory and reads X in order.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
@@ -19,6 +19,8 @@ from .linear import LinearSpace
 
 #: Entries of k(x, z) in one block: what stays in the cache.
 BLOCK_ENTRIES = 500_000
+#: Share of rows that are not zero below which it pays to leave out those that are.
+WORTH_LEAVING_OUT = 0.95
 #: Entries of features up to which they are computed once and held (400 MB).
 HELD_ENTRIES = 50_000_000
 
@@ -34,9 +36,9 @@ class SelectedRows:
     """
 
     def __init__(self, X: Any, rows: Indices) -> None:
-        if isinstance(X, SelectedRows):
-            X, rows = X.X, X.rows[rows]
-        self.X, self.rows = X, rows
+        nested = isinstance(X, SelectedRows)
+        self.X: Any = X.X if nested else X
+        self.rows: Indices = X.rows[rows] if nested else rows
         self.shape, self.dtype = (len(rows), X.shape[1]), X.dtype
 
     def __getitem__(self, rows: Any) -> Any:
@@ -83,12 +85,12 @@ class Centres:
         K = np.asfortranarray(kernel(Z, Z))
         m = len(K)
         eps, largest = np.finfo(np.float64).eps, float(np.max(np.diag(K), initial=0.0))
-        tolerance = m * eps
+        tolerance = float(m * eps)
         if mu is not None:
             size = float(np.max(np.sum(np.abs(K), axis=0), initial=0.0))
             rounding = eps * size**2 / m
             drowned = rounding / max(self.share * mu * largest, 1e-300)
-            tolerance = max(tolerance, min(drowned, self.loosest))
+            tolerance = max(tolerance, min(float(drowned), self.loosest))
         factor, order, rank, _ = scipy.linalg.lapack.dpstrf(
             K, tol=tolerance * largest, lower=1, overwrite_a=1
         )
@@ -99,13 +101,13 @@ class Centres:
 
     def inward(self, right: Floats) -> Floats:
         """L⁻¹ times columns."""
-        return self._solve(right, 0)
+        return self._solve(right, "N")
 
     def outward(self, right: Floats) -> Floats:
         """L⁻ᵀ times columns: coefficients of k(z, ·) from those of φ."""
-        return self._solve(right, 1)
+        return self._solve(right, "T")
 
-    def _solve(self, right: Floats, trans: int) -> Floats:
+    def _solve(self, right: Floats, trans: Literal["N", "T"]) -> Floats:
         return np.asarray(
             scipy.linalg.solve_triangular(
                 self.factor, right, lower=True, trans=trans, check_finite=False
@@ -161,7 +163,7 @@ class NystroemFeatures:
         return result
 
     @property
-    def T(self) -> "_Transposed":
+    def T(self) -> "_Transposed":  # noqa: N802 (as in NumPy)
         """Φᵀ, for products."""
         return _Transposed(self)
 
@@ -174,7 +176,7 @@ class NystroemFeatures:
         return self.centres.inward(result)
 
     def moments(self, c: Floats, y: Floats | None = None) -> tuple[Floats, Floats]:
-        """Σ c_i φ_i φ_iᵀ and Σ c_i y_i φ_i in one pass; rows without weight cost nothing.
+        """Σ c_i φ_i φ_iᵀ and Σ c_i y_i φ_i in one pass over the rows that have weight.
 
         Both are of k_Z first and then brought to φ, at the price of m³, not n·m².
         """
@@ -182,24 +184,40 @@ class NystroemFeatures:
         gram, right = np.zeros((r, r), order="F"), np.zeros(r)
         kernel = self.centres.evaluator(self.height)
         for rows, block in row_blocks(self.source, self.height):
-            weight = c[rows]
-            used = np.flatnonzero(weight)
+            weight, used = c[rows], np.flatnonzero(c[rows])
             if used.size == 0:
                 continue
             if used.size < len(weight):
                 block, weight = block[used], weight[used]
             K = kernel(block)
             if y is not None:
-                target = y[rows][used] if used.size < len(y[rows]) else y[rows]
-                right += (weight * target) @ K
-            K *= np.sqrt(weight)[:, None]
-            gram = scipy.linalg.blas.dsyrk(
-                1.0, K.T, beta=1.0, c=gram, overwrite_c=1, lower=1
-            )
+                right += (weight * y[rows][used]) @ K
+            gram = _add_square(gram, K, weight)
         gram = np.tril(gram) + np.tril(gram, -1).T
         half = self.centres.inward(gram).T
         whole = self.centres.inward(np.ascontiguousarray(half))
         return 0.5 * (whole + whole.T), self.centres.inward(right)
+
+
+def _add_square(gram: Floats, K: Floats, weight: Floats) -> Floats:
+    """Add Σ c_i k_i k_iᵀ to the lower triangle of a matrix, in place.
+
+    Rows far from all centres, where a Gaussian kernel is zero, are left out.
+    """
+    alive = np.any(K, axis=1)
+    if np.count_nonzero(alive) < WORTH_LEAVING_OUT * len(K):
+        K, weight = K[alive], weight[alive]
+        if len(K) == 0:
+            return gram
+    common = float(weight[0])
+    if np.any(weight != common):
+        K *= np.sqrt(weight)[:, None]
+        common = 1.0
+    return np.asarray(
+        scipy.linalg.blas.dsyrk(
+            common, K.T, beta=1.0, c=gram, overwrite_c=1, lower=1, trans=0
+        )
+    )
 
 
 class _Transposed:
@@ -247,7 +265,7 @@ class NystroemSpace(LinearSpace):
         self._last: tuple[Floats, Floats] | None = None
 
     def scores(self, theta: Floats) -> Floats:
-        """f_θ(x_i), shape (n,) or (n, k); the last are remembered, passes being dear."""
+        """f_θ(x_i), shape (n,) or (n, k); the last are remembered, for passes cost."""
         if self._last is None or not np.array_equal(self._last[0], theta):
             self._last = theta.copy(), super().scores(theta)
         return self._last[1].copy()
@@ -299,5 +317,3 @@ def kernel_scores(kernel: Kernel, centres: Any, X: Any, table: Floats) -> Floats
         for rows, block in row_blocks(X, height):
             result[rows] = columns(block) @ table[used]
     return result
-
-
