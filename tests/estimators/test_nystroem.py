@@ -93,7 +93,7 @@ class TestRegression:
         ["subquantile:0.8", "risk_seeking_extremile:2", "ranked_range:0.1:0.8"],
     )
     def test_streamed_is_as_good_as_held(self, spectrum, streamed):
-        X, y, bad = regression(900)
+        X, y, _ = regression(900)
         options = {"gamma": 0.3, "alpha": 0.5, "n_components": 50, "random_state": 0}
         model = KernelRiskRegressor(spectrum, **options).fit(X, y)
         kernel_base.HELD_ENTRIES = 10**7
@@ -241,7 +241,7 @@ class TestClasses:
 
 class TestRobust:
     def test_few_centres_are_nearly_as_good(self):
-        X, y, bad = regression(900)
+        X, y, _ = regression(900)
         new = np.random.default_rng(9).normal(size=(2000, 3))
         errors = []
         for number in (None, 150):

@@ -28,6 +28,7 @@ import lrisk
         lrisk.RobustRegressor(),
         lrisk.RobustRegressor("rbf"),
         lrisk.RobustRegressor(contamination=0.2),
+        lrisk.RobustRegressor("rbf", n_components=8),
     ]
 )
 def test_estimator_checks(estimator, check):

@@ -169,9 +169,7 @@ class KernelRiskEstimator(RiskEstimator):
             self._kept, rows = begun.kept, begun.centres
         else:
             rows = drawn_centres(X, count, second)
-        centres = X[rows]
-        dense = isinstance(centres, np.ndarray)
-        return np.array(centres, dtype=np.float64) if dense else centres
+        return X[rows].astype(np.float64)
 
     def _solve(
         self,

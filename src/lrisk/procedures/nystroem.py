@@ -43,7 +43,7 @@ SAMPLED, SAMPLE_STEPS = 20, 3
 #: is a centre for itself alone.
 CANDIDATES, ISOLATED = 3, 0.01
 #: Entries of X that are hashed at a time.
-HASHED = 500_000
+HASHED = 100_000
 
 Keys = NDArray[np.uint64]
 
@@ -178,7 +178,7 @@ class Pilot(NamedTuple):
     @classmethod
     def of(cls, problem: Problem, solver: Concentration, salt: int) -> "Pilot":
         """Minimise over the rows of a small problem."""
-        rows = problem.X[:]
+        rows = problem.X[:].astype(np.float64)
         space = KernelSpace(problem.kernel, rows, n_scores=problem.n_scores)
         objective = problem.over(space)
         check_finite(objective)
@@ -249,7 +249,8 @@ def begin_trimmed(
     some = some._replace(
         alpha=problem.alpha * some.ranking.total / problem.ranking.total
     )
-    factor = Centres(kernel, X[centres], problem.alpha / problem.ranking.total)
+    double = X[centres].astype(np.float64)
+    factor = Centres(kernel, double, problem.alpha / problem.ranking.total)
     space = NystroemSpace(factor, some.X, n_scores=problem.n_scores)
     steps = Concentration(max_iter=SAMPLE_STEPS, class_balanced=balanced)
     found = concentrate(some.over(space), steps, kept)

@@ -17,8 +17,8 @@ from .._typing import Floats, Indices
 from .kernels import Kernel, KernelColumns
 from .linear import LinearSpace
 
-#: Entries of k(x, z) in one block: what stays in the cache.
-BLOCK_ENTRIES = 500_000
+#: Entries of k(x, z), or of x, in one block, which so stays in the cache; most rows.
+BLOCK_ENTRIES, BLOCK_ROWS = 500_000, 2048
 #: Share of rows that are not zero below which it pays to leave out those that are.
 WORTH_LEAVING_OUT = 0.95
 #: Entries of features up to which they are computed once and held (400 MB).
@@ -44,6 +44,11 @@ class SelectedRows:
     def __getitem__(self, rows: Any) -> Any:
         """The matrix's rows themselves."""
         return self.X[self.rows[rows]]
+
+
+def block_height(n_centres: int, n_features: int) -> int:
+    """Rows in one block."""
+    return max(1, min(BLOCK_ENTRIES // max(n_centres, n_features, 1), BLOCK_ROWS))
 
 
 def row_blocks(X: Any, height: int) -> Iterator[tuple[slice, Any]]:
@@ -143,7 +148,7 @@ class NystroemFeatures:
         self.source = X
         self.shape = (X.shape[0], centres.count)
         self.dtype = np.dtype(np.float64)
-        self.height = max(1, BLOCK_ENTRIES // max(centres.count, 1))
+        self.height = block_height(centres.count, X.shape[1])
 
     def __getitem__(self, rows: Any) -> Floats:
         """φ of some rows as an array of their own."""
@@ -312,7 +317,7 @@ def kernel_scores(kernel: Kernel, centres: Any, X: Any, table: Floats) -> Floats
     used = np.flatnonzero(np.any(table != 0.0, axis=1))
     result = np.zeros((X.shape[0], table.shape[1]))
     if used.size:
-        height = max(1, BLOCK_ENTRIES // used.size)
+        height = block_height(used.size, X.shape[1])
         columns = KernelColumns(kernel, centres[used], height)
         for rows, block in row_blocks(X, height):
             result[rows] = columns(block) @ table[used]
