@@ -24,13 +24,16 @@ import lrisk
         lrisk.KernelRiskRegressor("subquantile:0.8"),
         lrisk.KernelRiskRegressor("subquantile:0.8", kernel="linear"),
         lrisk.KernelRiskRegressor("subquantile:0.8", solver="subquantile", max_iter=99),
+        lrisk.KernelRiskRegressor("subquantile:0.8", n_components=20),
         lrisk.KernelRiskClassifier(),
         lrisk.KernelRiskClassifier("subquantile:0.8"),
+        lrisk.KernelRiskClassifier("superquantile:0.3", n_components=8),
         lrisk.RobustClassifier(),
         lrisk.RobustClassifier("rbf"),
         lrisk.RobustRegressor(),
         lrisk.RobustRegressor("rbf"),
         lrisk.RobustRegressor(contamination=0.2),
+        lrisk.RobustRegressor("rbf", n_components=8),
     ]
 )
 def test_estimator_checks(estimator, check):

@@ -210,10 +210,14 @@ class RiskEstimator(SpectrumEstimator):
             X,
             y,
             accept_sparse="csr",
-            dtype=[np.float64, np.float32],
+            dtype=self._dtypes(X),
             **options,
         )
         return (as_csr(X) if sp.issparse(X) else X), y
+
+    def _dtypes(self, X: Any) -> list[type] | None:
+        """Types of numbers that X may keep; None means its own."""
+        return [np.float64, np.float32]
 
     def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Floats]:
         """Data for a fitted estimator, targets as the loss wants them."""

@@ -6,12 +6,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_real, refused
+from .._params import check_count, check_real, refused
 from .._typing import Bools, Floats
-from .._validation import validate_data
+from .._validation import generator, validate_data
 from ..certificate import relative_gap
-from ..losses import Squared
+from ..losses import Loss, Squared
 from ..objective import Objective
+from ..procedures.nystroem import (
+    Kept,
+    Problem,
+    begin_trimmed,
+    concentrate,
+    default_steps,
+    drawn_centres,
+)
 from ..ranking import Ranking
 from ..solvers import (
     Concentration,
@@ -20,7 +28,17 @@ from ..solvers import (
     SubquantileGradient,
 )
 from ..solvers.kept import LowestRows
-from ..spaces import FactoredSpace, Kernel, KernelRows, KernelSpace, Space
+from ..solvers.solution import Monitor
+from ..spaces import (
+    FactoredSpace,
+    Kernel,
+    KernelRows,
+    KernelSpace,
+    NystroemSpace,
+    SelectedRows,
+    Space,
+)
+from ..spaces.nystroem import HELD_ENTRIES, Centres, kernel_scores
 from ..spectra import parse_spectrum
 from .base import RiskEstimator, trims
 
@@ -36,6 +54,7 @@ class KernelRiskEstimator(RiskEstimator):
     coef0: float
     kernel_params: Mapping[str, Any] | None
     radius: float | None
+    n_components: int | None
 
     _flags = ("warm_start",)
 
@@ -63,6 +82,33 @@ class KernelRiskEstimator(RiskEstimator):
                 rule = "None unless solver='subquantile'"
                 remedy = "alpha limits ‖f‖ in the other solvers"
                 raise ValueError(refused(self, "radius", rule, self.radius, remedy))
+        if self.n_components is not None:
+            self._check_components()
+
+    def _check_components(self) -> None:
+        """n_components is a number, and kernel and solver can do with centres."""
+        given = self.n_components
+        check_count(self, "n_components", given)
+        if self._kernel().precomputed:
+            rule = "None for kernel='precomputed'"
+            remedy = "pass features, and a kernel of them"
+            raise ValueError(refused(self, "n_components", rule, given, remedy))
+        paper = isinstance(self.solver, SubquantileGradient)
+        if paper or self.solver == "subquantile":
+            rule = "None for solver='subquantile', which needs the kernel matrix"
+            remedy = "use solver='auto'"
+            raise ValueError(refused(self, "n_components", rule, given, remedy))
+
+    def _by_centres(self, n_rows: int) -> bool:
+        """Whether the model has fewer centres than rows."""
+        return self.n_components is not None and self.n_components < n_rows
+
+    def _dtypes(self, X: Any) -> list[type] | None:
+        """Any numbers where X is read in blocks, so that nothing is copied whole."""
+        plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuf"
+        if plain and self._by_centres(len(X)):
+            return None
+        return super()._dtypes(X)
 
     def _check_matrix(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
         X, y = super()._check_matrix(X, y, **options)
@@ -72,17 +118,71 @@ class KernelRiskEstimator(RiskEstimator):
             raise ValueError(refused(self, "X", rule, X.shape, remedy))
         if options.get("reset", True):
             self.X_fit_ = X
+            self._centred = False
         return X, y
 
     def _rows(self, X: Any, kept: Bools) -> Any:
+        if self._by_centres(int(np.sum(kept))):
+            return SelectedRows(X, np.flatnonzero(kept))
         return X[kept][:, kept] if self._kernel().precomputed else X[kept]
 
     def _objective(self, X: Any, target: Floats, weight: Floats | None) -> Objective:
         loss, n_scores = self._loss()
         ranking = Ranking(parse_spectrum(self.spectrum), X.shape[0], weight)
+        if self._by_centres(X.shape[0]) or self._centred:
+            return self._objective_by_centres(X, target, ranking, loss, n_scores)
+        if isinstance(X, SelectedRows):
+            X = X[:]
         kernel = KernelSpace(self._kernel(), X, n_scores=n_scores)
         objective = Objective(ranking, loss, kernel, target, float(self.alpha))
         return objective if self._direct(objective) else self._factored(objective)
+
+    def _objective_by_centres(
+        self, X: Any, y: Floats, ranking: Ranking, loss: Loss, n_scores: int
+    ) -> Objective:
+        """The objective over the centres' span; a fit chooses the centres first."""
+        alpha = float(self.alpha)
+        if not self._centred:
+            self.X_fit_ = self._choose_centres(X, y, ranking, loss, n_scores)
+            self._centred = True
+        held = X.shape[0] * self.X_fit_.shape[0] <= HELD_ENTRIES
+        mu = None if held else alpha / ranking.total
+        centres = Centres(self._kernel(), self.X_fit_, mu)
+        space = NystroemSpace(centres, X, n_scores=n_scores, held=held)
+        return Objective(ranking, loss, space, y, alpha)
+
+    def _choose_centres(
+        self, X: Any, y: Floats, ranking: Ranking, loss: Loss, n_scores: int
+    ) -> Any:
+        """Rows drawn from those that a pilot keeps, or from all of them."""
+        first, second = map(int, generator(self.random_state).integers(2**31, size=2))
+        assert self.n_components is not None
+        count = int(self.n_components)
+        self._kept: Kept | None = None
+        if ranking.spectrum.monotone in ("down", "none"):
+            given = self.solver
+            solver = given if isinstance(given, Concentration) else Concentration()
+            problem = Problem(
+                self._kernel(), X, y, ranking, loss, n_scores, float(self.alpha)
+            )
+            begun = begin_trimmed(problem, count, solver, (first, second))
+            self._kept, rows = begun.kept, begun.centres
+        else:
+            rows = drawn_centres(X, count, second)
+        return X[rows].astype(np.float64)
+
+    def _solve(
+        self,
+        solver: Solver,
+        objective: Objective,
+        start: Floats | None,
+        before: Floats | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        kept = self.__dict__.pop("_kept", None)
+        if kept is not None and isinstance(solver, Concentration):
+            return concentrate(objective, solver, kept, monitor)
+        return super()._solve(solver, objective, start, before, monitor)
 
     def _direct(self, objective: Objective) -> bool:
         """Whether the solver works with the kernel matrix, not with its factor."""
@@ -107,7 +207,12 @@ class KernelRiskEstimator(RiskEstimator):
     def _solver(self, objective: Objective) -> Solver:
         given = self.solver
         if given != "subquantile":
-            return super()._solver(objective)
+            solver = super()._solver(objective)
+            named = not isinstance(given, Solver) and self.max_iter is None
+            if self._centred and named and isinstance(solver, Concentration):
+                rows, count = objective.space.n_rows, self.X_fit_.shape[0]
+                solver.set_params(max_iter=default_steps(rows, count))
+            return solver
         own = SubquantileGradient(tol=self.tol, radius=self.radius)
         if self.max_iter is not None:
             own.set_params(max_iter=self.max_iter)
@@ -117,6 +222,8 @@ class KernelRiskEstimator(RiskEstimator):
         """The fitted coefficients as θ of an objective over the training rows."""
         space: Space = objective.space
         table = self.dual_coef_.reshape(len(self.dual_coef_), -1)
+        if isinstance(space, NystroemSpace):
+            return space.features_of(table)
         if space.n_rows != len(table):
             table = table[self._has_weight]
         if isinstance(space, FactoredSpace):
@@ -125,6 +232,8 @@ class KernelRiskEstimator(RiskEstimator):
 
     def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Floats]:
         X, y = super()._check_data_again(X, y)
+        if self._centred:
+            return X, y
         same = X.shape == self.X_fit_.shape
         difference = (self.X_fit_ != X) if same else None
         if difference is None or difference.sum() > 0:
@@ -140,6 +249,7 @@ class KernelRiskEstimator(RiskEstimator):
         shape = (len(kept), objective.space.n_scores)
         if (
             not self.warm_start
+            or self._centred
             or last is None
             or last.reshape(len(last), -1).shape != shape
         ):
@@ -152,8 +262,11 @@ class KernelRiskEstimator(RiskEstimator):
 
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
         coefficients = self._coefficients(objective, solution)
-        table = np.zeros((len(kept), objective.space.n_scores))
-        table[kept] = coefficients.reshape(-1, objective.space.n_scores)
+        table = coefficients.reshape(-1, objective.space.n_scores)
+        if not self._centred:
+            whole = np.zeros((len(kept), objective.space.n_scores))
+            whole[kept] = table
+            table = whole
         self.dual_coef_ = table[:, 0] if table.shape[1] == 1 else table
         self._has_weight = kept
         return super()._store(objective, solution, kept)
@@ -164,6 +277,8 @@ class KernelRiskEstimator(RiskEstimator):
         At an optimum w = −λ∘ℓ′/μ, which is zero where a row does not enter.
         """
         space: Space = objective.space
+        if isinstance(space, NystroemSpace):
+            return space.coefficients(solution.theta)
         tol = self.solver.tol if isinstance(self.solver, Solver) else self.tol
         if not isinstance(space, FactoredSpace):
             return solution.theta
@@ -193,10 +308,14 @@ class KernelRiskEstimator(RiskEstimator):
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
         X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+            self, X, accept_sparse="csr", dtype=self._dtypes(X), reset=False
         )
         coefficients = self.dual_coef_
         n_scores = 1 if coefficients.ndim == 1 else coefficients.shape[1]
+        if self._centred:
+            table = coefficients.reshape(-1, n_scores)
+            scores = kernel_scores(self._kernel(), self.X_fit_, X, table)
+            return scores[:, 0] if n_scores == 1 else scores
         rows = KernelRows(self._kernel(), self.X_fit_, X, n_scores)
         return rows.scores(coefficients)
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_real, refused
+from .._params import check_count, check_real, refused
 from .._threads import blas_threads_for
 from .._typing import Bools, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error, validate_data
@@ -24,7 +24,7 @@ from ..procedures.contamination import (
     nothing_judged,
     told_share,
 )
-from ..procedures.contamination.final_fit import KernelFit
+from ..procedures.contamination.final_fit import Components, KernelFit
 from ..procedures.contamination.regression import NOT_ASKED
 from ..procedures.contamination.robust_scale import half_scale
 from ..ranking import check_row_weights
@@ -93,6 +93,11 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
     coef0 : float ≥ 0, default=1
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
+    n_components : int or None, default=None
+        Number m of centres of a kernel model (Nyström), distinct rows drawn at random
+        from those that are kept: for many rows, n_samples·m² work and, up to
+        n_samples·m = 5·10⁷, as many numbers in memory, above a few m × m. None, or as
+        many as there are rows, means all rows. The linear kernel has no use for it.
     random_state : int, RandomState instance or None, default=None
         For the forest, the pilot of large tables and the resampled interval.
     verbose : int, default=0
@@ -125,7 +130,8 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
     dual_coef_ : array of shape (n_kept,)
         Only with other kernels: f(x) = Σ dual_coef_i k(c_i, x) + intercept.
     X_fit_ : array of shape (n_kept, n_features)
-        The centres c: the distinct rows of the fit, standardised.
+        The centres c: the distinct rows of the fit, or `n_components` of them,
+        standardised.
     feature_center_, feature_scale_ : arrays of shape (n_features,)
         Of the standardisation, from the rows of the fit.
     alpha_ : float
@@ -168,6 +174,7 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
+        n_components: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -178,6 +185,7 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.n_components = n_components
         self.random_state = random_state
         self.verbose = verbose
 
@@ -249,7 +257,14 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
         wide = callable(self.kernel) or "gamma" not in PARAMETERS[str(self.kernel)]
         alpha = None if self.alpha == "auto" else float(self.alpha)
-        return Model(kernel, alpha, auto and not wide)
+        return Model(kernel, alpha, auto and not wide, self._components())
+
+    def _components(self) -> Components | None:
+        if self.n_components is None:
+            return None
+        check_count(self, "n_components", self.n_components)
+        salt = generator(self.random_state).integers(2**31)
+        return Components(int(self.n_components), int(salt))
 
     def _kernel(self, gamma: float | None) -> Kernel:
         return Kernel(

@@ -209,6 +209,8 @@ def refit_for(objective: Objective) -> Refit:
         return RangeRefit(objective)
     if objective.loss.flat:
         return MeanRefit(objective)
+    if hasattr(objective.space, "moments") and isinstance(objective.loss, Squared):
+        return MomentRefit(objective)
     if hasattr(objective.space, "gram"):
         return NewtonRefit(objective)
     return RidgeRefit(objective)
@@ -242,6 +244,19 @@ class RidgeRefit:
         scores = self.objective.y - fit.residuals
         penalty = 0.5 * self.ridge.mu * float(fit.coefficients @ scores)
         return Point(fit.coefficients, scores, losses, max(penalty, 0.0))
+
+
+class MomentRefit:
+    """Squared loss over features that are read in blocks: one pass, one solve."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+
+    def __call__(self, weights: Floats, point: Point) -> Point:
+        """Minimise Φ(·, λ): (Σλφφᵀ + μ)θ = Σλyφ."""
+        gram, right = self.objective.space.moments(weights, self.objective.y)
+        gram[np.diag_indices_from(gram)] += self.objective.mu
+        return self.objective.at(solve_positive(gram, right))
 
 
 class NewtonRefit:
@@ -339,7 +354,7 @@ def _certified(
     convex = Objective(
         Ranking(spectrum, len(rows), weight),
         objective.loss,
-        objective.space.at(objective.space.X[rows]),
+        objective.space.restricted(rows),
         objective.y[rows],
         objective.alpha,
         objective.shift,

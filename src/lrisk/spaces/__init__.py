@@ -5,6 +5,7 @@ from .centers import CenterSpace
 from .kernel import FactoredSpace, KernelRows, KernelSpace
 from .kernels import Kernel
 from .linear import LinearSpace
+from .nystroem import NystroemFeatures, NystroemSpace, SelectedRows
 
 __all__ = [
     "CenterSpace",
@@ -13,5 +14,8 @@ __all__ = [
     "KernelRows",
     "KernelSpace",
     "LinearSpace",
+    "NystroemFeatures",
+    "NystroemSpace",
+    "SelectedRows",
     "Space",
 ]

@@ -65,7 +65,11 @@ class Space:
         def blocks(self) -> Any: ...  # noqa: D102
         def rows(self) -> Any: ...  # noqa: D102
         def take(self, rows: Indices) -> Any: ...  # noqa: D102
+        def restricted(self, rows: Indices) -> Any: ...  # noqa: D102
         def at(self, X: Any) -> Any: ...  # noqa: D102
+
+        # -- Nyström spaces
+        def moments(self, c: Floats, y: Floats) -> tuple[Floats, Floats]: ...  # noqa: D102
 
         # -- kernel spaces
         def matrix(self) -> Floats: ...  # noqa: D102

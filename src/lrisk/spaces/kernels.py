@@ -142,6 +142,46 @@ class Kernel:
         return K
 
 
+class KernelColumns:
+    """k(·, z_j) for centres z that stay the same, block after block of rows.
+
+    The Gaussian kernel of dense rows is one matrix product and one exponential:
+    −γ‖x − z‖² = (2γx, −γ‖x‖², 1)·(z, 1, −γ‖z‖²).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    Z : array or CSR array of shape (m, d)
+    height : int
+        Most rows in a block.
+    """
+
+    def __init__(self, kernel: Kernel, Z: Any, height: int) -> None:
+        self.kernel, self.Z = kernel, Z
+        self._folded: Floats | None = None
+        if kernel.name == "rbf" and not _sparse(Z):
+            m, d = Z.shape
+            gamma = 1.0 / d if kernel.gamma is None else float(kernel.gamma)
+            centres = np.asarray(Z, dtype=np.float64)
+            self._gamma, self._mean = gamma, centres.mean(axis=0)
+            centred = centres - self._mean
+            self._folded = np.empty((d + 2, m))
+            self._folded[:d] = 2.0 * gamma * centred.T
+            self._folded[d], self._folded[d + 1] = 1.0, -gamma * _squares(centred)
+            self._left, self._out = np.ones((height, d + 2)), np.empty((height, m))
+
+    def __call__(self, X: Any) -> Floats:
+        """k(x_i, z_j), shape (at most height, m); the next call may overwrite it."""
+        if self._folded is None or _sparse(X):
+            return self.kernel(X, self.Z)
+        n, d = X.shape
+        left = self._left[:n]
+        np.subtract(X, self._mean, out=left[:, :d])
+        left[:, d] = -self._gamma * np.einsum("ij,ij->i", left[:, :d], left[:, :d])
+        K = np.matmul(left, self._folded, out=self._out[:n])
+        return np.exp(K, out=K)
+
+
 def _sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 

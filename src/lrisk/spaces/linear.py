@@ -183,6 +183,10 @@ class LinearSpace(Space):
             X, intercept=self.intercept, n_scores=self.n_scores, offset=self.offset
         )
 
+    def restricted(self, rows: Indices) -> "LinearSpace":
+        """The same functions over some of the rows."""
+        return self.at(self.X[rows])
+
     def take(self, rows: Indices) -> "LinearSpace":
         """The same functions over some of the rows, as dense float64 of their own."""
         block = self._block(rows)[:, : self.n_features]

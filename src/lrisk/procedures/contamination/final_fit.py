@@ -6,7 +6,9 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Floats
-from ...spaces import Kernel
+from ...spaces import Kernel, NystroemSpace
+from ...spaces.nystroem import HELD_ENTRIES, Centres
+from ..nystroem import drawn_centres
 from .kernel_ridge import BLOCK_ENTRIES, Pairs, inverse_and_solution
 
 #: Penalties tried for a linear model, in units of the mean weight of its rows.
@@ -142,6 +144,56 @@ def fit_kernel(
     A.flat[:: len(y) + 1] += penalty / weights
     inverse, dual = inverse_and_solution(A, target)
     return KernelFit(kernel, scaling, Z, dual, level, penalty, dual / inverse)
+
+
+class Components(NamedTuple):
+    """How many centres a kernel model has, and what draws them."""
+
+    number: int
+    salt: int
+
+
+def fit_nystroem(
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    components: Components,
+    *,
+    alpha: float | None = None,
+    search_gamma: bool = True,
+) -> KernelFit:
+    """As `fit_kernel`, over centres drawn from the rows.
+
+    With features φ and A = Σ w φφᵀ + α the fit is A⁻¹Σ w y φ, and a row left out of it
+    has the residual e_i/(1 − w_i φ_iᵀA⁻¹φ_i).
+    """
+    scaling = Scaling.of(X, weights)
+    Z = scaling(X)
+    level = float(np.average(y, weights=weights))
+    target = y - level
+    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    penalty = alpha
+    if alpha is None or search_gamma:
+        kernel, penalty = _search(
+            Z[few], target[few], weights[few], kernel, alpha, search_gamma
+        )
+    assert penalty is not None
+    rows = Z[drawn_centres(X, components.number, components.salt)]
+    held = len(y) * len(rows) <= HELD_ENTRIES
+    mu = None if held else penalty / float(np.sum(weights))
+    space = NystroemSpace(Centres(kernel, rows, mu), Z, held=held)
+    gram, right = space.moments(weights, target)
+    gram.flat[:: len(gram) + 1] += penalty
+    factor = scipy.linalg.cho_factor(gram, lower=True, check_finite=False)
+    theta = scipy.linalg.cho_solve(factor, right)
+    left_out = target - space.scores(theta)
+    for part, block in space.blocks():
+        half = scipy.linalg.solve_triangular(factor[0], block.T, lower=True)
+        own = weights[part] * np.einsum("ij,ij->j", half, half)
+        left_out[part] /= np.maximum(1.0 - own, 1e-10)
+    dual = space.coefficients(theta)
+    return KernelFit(kernel, scaling, rows, dual, level, penalty, left_out)
 
 
 def _search(

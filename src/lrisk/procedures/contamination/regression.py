@@ -6,7 +6,14 @@ import numpy as np
 
 from ..._typing import Bools, Floats
 from ...spaces import Kernel
-from .final_fit import KernelFit, LinearFit, fit_kernel, fit_linear
+from .final_fit import (
+    Components,
+    KernelFit,
+    LinearFit,
+    fit_kernel,
+    fit_linear,
+    fit_nystroem,
+)
 from .leverage import pulling_rows
 from .reference import capped_error
 from .robust_scale import half_scale
@@ -26,6 +33,7 @@ class Model(NamedTuple):
     kernel: Kernel
     alpha: float | None
     search_gamma: bool
+    components: Components | None = None
 
     @property
     def linear(self) -> bool:
@@ -36,19 +44,25 @@ class Model(NamedTuple):
         """The ordinary fit of weighted rows."""
         if self.linear:
             return fit_linear(X, y, weights, self.alpha)
+        found, searched = self.components, self.search_gamma
+        if found is not None and found.number < len(y):
+            return fit_nystroem(
+                X,
+                y,
+                weights,
+                self.kernel,
+                found,
+                alpha=self.alpha,
+                search_gamma=searched,
+            )
         return fit_kernel(
-            X,
-            y,
-            weights,
-            self.kernel,
-            alpha=self.alpha,
-            search_gamma=self.search_gamma,
+            X, y, weights, self.kernel, alpha=self.alpha, search_gamma=searched
         )
 
     def settled(self, fit: LinearFit | KernelFit) -> "Model":
         """The same model with the penalties that a fit has found."""
         kernel = fit.kernel if isinstance(fit, KernelFit) else self.kernel
-        return Model(kernel, fit.alpha, False)
+        return Model(kernel, fit.alpha, False, self.components)
 
 
 class RobustFit(NamedTuple):

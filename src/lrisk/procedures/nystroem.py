@@ -1,0 +1,304 @@
+"""Kernel models over few centres: which rows the centres are, and where to begin.
+
+Under a spectrum that leaves rows out an exact pilot on some 1,500 rows says what to
+expect of the others; of the rows of lowest loss the centres are drawn, and C-steps, on
+a sample where rows are very many, settle which rows to keep. One pass over the kept
+rows then makes the fit. Few C-steps are best: a model of few centres is limited by its
+bias, and a lower objective is not always a lower test error.
+
+Rows are drawn by hashing their contents: the same rows are drawn whatever their order,
+and copies of a row count as one row with the sum of their weights.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._typing import Bools, Floats, Indices
+from ..losses import Loss, Squared
+from ..objective import Objective
+from ..ranking import GroupedRanking, Ranking
+from ..solvers import Solution
+from ..solvers.concentration import Concentration, Descent, RangeRefit, refit_for
+from ..solvers.kept import LowestRows, inliers
+from ..solvers.solution import Monitor, Status
+from ..spaces import (
+    FactoredSpace,
+    Kernel,
+    KernelSpace,
+    NystroemSpace,
+    SelectedRows,
+    Space,
+)
+from ..spaces.nystroem import Centres, kernel_scores, row_blocks
+from .trimming import check_finite, minimise_trimmed
+
+#: Rows of the exact pilot.
+PILOT_ROWS = 1500
+#: Rows of the sample for each centre, and C-steps on it.
+SAMPLED, SAMPLE_STEPS = 20, 3
+#: Rows looked at for each centre, and the share of the usual kernel below which a row
+#: is a centre for itself alone.
+CANDIDATES, ISOLATED = 3, 0.01
+#: Entries of X that are hashed at a time.
+HASHED = 100_000
+
+Keys = NDArray[np.uint64]
+
+
+# -- drawing rows ----------------------------------------------------------------------
+
+
+def row_keys(X: Any, salt: int, y: Floats | None = None) -> Keys:
+    """A random number for each row that depends on the row's contents only.
+
+    Zeros do not count, so that dense and sparse rows have the same keys.
+
+    Parameters
+    ----------
+    X : array, memory map or CSR array of shape (n, d), or SelectedRows
+    salt : int
+        Another one gives other keys.
+    y : array of shape (n,) or None
+        If given, it belongs to the row.
+    """
+    n, d = X.shape
+    draws = np.random.default_rng(salt)
+    salts = draws.integers(2**64, size=d + 1, dtype=np.uint64)
+    keys = np.empty(n, dtype=np.uint64)
+    for rows, block in row_blocks(X, max(1, HASHED // max(d, 1))):
+        keys[rows] = _block_keys(block, salts)
+    if y is not None:
+        keys += _mixed(_bits(y) ^ salts[d])
+    return _mixed(keys)
+
+
+def _block_keys(block: Any, salts: Keys) -> Keys:
+    """Σ_j mixed(x_ij, j), in whole numbers that wrap around."""
+    matrix: Any = block
+    if sp.issparse(block):
+        terms = _mixed(_bits(matrix.data) ^ salts[matrix.indices])
+        terms[matrix.data == 0] = 0
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms)])
+        return np.asarray(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
+    terms = _mixed(_bits(block) ^ salts[:-1])
+    terms[np.asarray(block) == 0] = 0
+    return np.asarray(np.sum(terms, axis=1, dtype=np.uint64))
+
+
+def _bits(values: Any) -> Keys:
+    """The bits of numbers as doubles; −0 is 0."""
+    exact = np.ascontiguousarray(values, dtype=np.float64) + 0.0
+    return np.asarray(exact).view(np.uint64)
+
+
+def _mixed(bits: Keys) -> Keys:
+    """Spread every bit over all: two rounds of multiplication and folding."""
+    bits = bits ^ (bits >> np.uint64(31))
+    for factor in (0xD6E8FEB86659FD93, 0xA3B195354A39B70D):
+        bits = bits * np.uint64(factor)
+        bits ^= bits >> np.uint64(32)
+    return bits
+
+
+class Draw(NamedTuple):
+    """Distinct rows: their numbers, and the weights of all copies together."""
+
+    rows: Indices
+    weights: Floats
+
+
+def drawn(keys: Keys, count: int, weights: Floats | None = None) -> Draw:
+    """At most so many distinct rows, those of the lowest keys, in their order."""
+    values, first = np.unique(keys, return_index=True)
+    values, first = values[:count], first[:count]
+    place = np.minimum(np.searchsorted(values, keys), len(values) - 1)
+    copies = values[place] == keys
+    given = np.ones(int(copies.sum())) if weights is None else weights[copies]
+    return Draw(first, np.bincount(place[copies], weights=given).astype(np.float64))
+
+
+# -- which rows to keep, and the centres -----------------------------------------------
+
+
+class Problem(NamedTuple):
+    """What is to be minimised over some rows, whatever the space.
+
+    kernel : Kernel
+    X : array, memory map or CSR array of shape (n, d), or SelectedRows
+    y : targets as the loss wants them
+    ranking : the spectrum over the rows
+    """
+
+    kernel: Kernel
+    X: Any
+    y: Floats
+    ranking: Ranking
+    loss: Loss
+    n_scores: int
+    alpha: float
+
+    def drawn(self, draw: Draw) -> "Problem":
+        """The same over distinct rows that were drawn."""
+        ranking = Ranking(self.ranking.spectrum, len(draw.rows), draw.weights)
+        X = SelectedRows(self.X, draw.rows)
+        return self._replace(X=X, y=self.y[draw.rows], ranking=ranking)
+
+    def over(self, space: Space) -> Objective:
+        """The objective over a space of functions on these rows."""
+        return Objective(self.ranking, self.loss, space, self.y, self.alpha)
+
+    def kept(self, scores: Floats, balanced: bool) -> "Kept":
+        """Rank the rows by their losses at given scores, (n, k)."""
+        y, ranking, groups = self.y, self.ranking, np.zeros(len(self.y))
+        losses = self.loss.value(y, scores[:, 0] if self.n_scores == 1 else scores)
+        if balanced:
+            ranking, groups = GroupedRanking.by(ranking, y), y
+        weights = LowestRows(ranking).weights(losses)
+        return Kept(losses, weights, inliers(ranking, losses, weights, groups))
+
+
+class Kept(NamedTuple):
+    """What an earlier fit says of the rows: their losses, weights, and who is kept."""
+
+    losses: Floats
+    weights: Floats
+    inliers: Bools
+
+
+class Pilot(NamedTuple):
+    """An exact fit to some rows: f = Σ_i c_i k(x_i, ·), and which of them it keeps."""
+
+    rows: Any
+    table: Floats
+    kept: Bools
+
+    @classmethod
+    def of(cls, problem: Problem, solver: Concentration, salt: int) -> "Pilot":
+        """Minimise over the rows of a small problem."""
+        rows = problem.X[:].astype(np.float64)
+        space = KernelSpace(problem.kernel, rows, n_scores=problem.n_scores)
+        objective = problem.over(space)
+        check_finite(objective)
+        ranking, squared = problem.ranking, isinstance(problem.loss, Squared)
+        factored: FactoredSpace | None = None
+        if not (LowestRows(ranking).trimmed and squared and problem.alpha > 0):
+            factored = space.factored()
+            objective = objective.with_space(factored)
+        found = minimise_trimmed(objective, solver, rng=np.random.default_rng(salt))
+        theta = found.theta if factored is None else factored.coefficients(found.theta)
+        return cls(rows, theta.reshape(-1, problem.n_scores), found.weights > 0)
+
+    def scores(self, kernel: Kernel, X: Any) -> Floats:
+        """Values at other rows, shape (n, k)."""
+        return kernel_scores(kernel, self.rows, X, self.table)
+
+    def seen(self, kernel: Kernel, X: Any) -> Bools:
+        """Rows that are not all but orthogonal to the rows that the pilot keeps.
+
+        Under a Gaussian kernel a row far from all others has its own target for a
+        residual, which may be small; it would be a centre for itself alone.
+        """
+        near = np.mean(np.abs(kernel(X, self.rows[self.kept])), axis=1)
+        return np.asarray(near >= ISOLATED * np.median(near))
+
+
+class Beginning(NamedTuple):
+    """The centres, as numbers of rows, and the rows to begin with."""
+
+    centres: Indices
+    kept: Kept
+
+
+def begin_trimmed(
+    problem: Problem, n_components: int, solver: Concentration, salts: tuple[int, int]
+) -> Beginning:
+    """Pilot, centres from the rows it keeps, and C-steps on a sample of many rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        Under a spectrum that leaves rows out.
+    n_components : int
+    solver : Concentration
+        How the pilot is fitted, and whether classes are trimmed by themselves.
+    salts : tuple of int
+        For the draws of rows and of centres.
+    """
+    kernel, X, balanced = problem.kernel, problem.X, solver.class_balanced
+    keys = row_keys(X, salts[0], problem.y)
+    weight = problem.ranking.row_weight
+    pilot = Pilot.of(
+        problem.drawn(drawn(keys, PILOT_ROWS, weight)), solver, salt=salts[0]
+    )
+    some, numbers = problem, np.arange(X.shape[0])
+    if sampled(X.shape[0], n_components):
+        draw = drawn(keys, SAMPLED * n_components, weight)
+        some, numbers = problem.drawn(draw), draw.rows
+    kept = some.kept(pilot.scores(kernel, some.X), balanced)
+    candidates = np.flatnonzero(kept.inliers)
+    own = row_keys(SelectedRows(some.X, candidates), salts[1])
+    candidates = candidates[drawn(own, CANDIDATES * n_components).rows]
+    seen = pilot.seen(kernel, some.X[candidates])
+    centres = numbers[candidates[seen][:n_components]]
+    if some is problem:
+        return Beginning(centres, kept)
+    # The sample has the penalty per mass of all rows, which it stands for.
+    some = some._replace(
+        alpha=problem.alpha * some.ranking.total / problem.ranking.total
+    )
+    double = X[centres].astype(np.float64)
+    factor = Centres(kernel, double, problem.alpha / problem.ranking.total)
+    space = NystroemSpace(factor, some.X, n_scores=problem.n_scores)
+    steps = Concentration(max_iter=SAMPLE_STEPS, class_balanced=balanced)
+    found = concentrate(some.over(space), steps, kept)
+    scores = space.at(X).scores(found.theta).reshape(-1, problem.n_scores)
+    return Beginning(centres, problem.kept(scores, balanced))
+
+
+def sampled(n_rows: int, n_components: int) -> bool:
+    """Whether a sample of the rows tells enough of which rows to keep."""
+    return n_rows > 2 * SAMPLED * n_components
+
+
+def default_steps(n_rows: int, n_components: int) -> int:
+    """Fits over all rows unless a limit is given: one where a sample had some."""
+    return 1 if sampled(n_rows, n_components) else SAMPLE_STEPS
+
+
+def drawn_centres(X: Any, n_components: int, salt: int) -> Indices:
+    """Centres from all rows, for spectra that leave none out."""
+    return drawn(row_keys(X, salt), n_components).rows
+
+
+def concentrate(
+    objective: Objective,
+    solver: Concentration,
+    kept: Kept,
+    monitor: Monitor | None = None,
+) -> Solution:
+    """C-steps over all rows, from the rows that an earlier fit keeps.
+
+    `solver.max_iter` counts the fits; the status says if all of them were needed.
+    """
+    check_finite(objective)
+    if solver.class_balanced:
+        grouped = GroupedRanking.by(objective.ranking, objective.y)
+        objective = objective.with_ranking(grouped)
+    descent = Descent(objective, solver.tol, solver.max_iter, monitor)
+    refit = refit_for(objective)
+    space = objective.space
+    shape = (space.n_rows,) if space.n_scores == 1 else (space.n_rows, space.n_scores)
+    start = objective.evaluate_losses(np.zeros(space.size), np.zeros(shape))
+    if isinstance(refit, RangeRefit):  # which looks at the losses
+        start = start._replace(losses=kept.losses)
+    point = refit(kept.weights, start)
+    descent.record(descent.value(point), "pilot")
+    left = solver.max_iter - 1
+    found = descent.run(refit, point, left, "pilot") if left else point
+    solution = descent.solution(found)
+    if descent.n_iter >= solver.max_iter:
+        solution.status = Status.STEPS_TAKEN
+    return solution
