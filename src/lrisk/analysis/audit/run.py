@@ -157,11 +157,12 @@ def _assemble(
     raw = found.scores > threshold if recipe.contamination == "auto" else flags
     order = np.lexsort((-misfit, -found.scores))
     worst = order[flags[order]]
-    words = explain(table, found, np.concatenate([worst[:MOST_EXPLAINED],
-                    order[:WORST], worst[MOST_EXPLAINED:]]))  # fmt: skip
+    told_rows = np.concatenate([worst[:MOST_EXPLAINED], order[:WORST], worst])
+    _, first = np.unique(told_rows, return_index=True)
+    words = explain(table, found, told_rows[np.sort(first)])
     curves = loss_curves(found, recipe)
     causes = shared_causes(table, rows, flags)
-    repairs = likely_repairs(table, found, worst)
+    repairs = likely_repairs(table, found, worst, flags)
     clean = looks_clean(int(flags.sum()), len(rows), found.interval)
     false_flags = float(np.sum(1.0 - found.scores[flags & (said[rows] == 0)]))
     told = recipe.contamination != "auto"
