@@ -95,10 +95,10 @@ def audit(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(120, 2))
     >>> y = 50 + 10 * X[:, 0] + rng.normal(size=120)
-    >>> y[[3, 50, 77, 90]] *= 10
+    >>> y[:8] *= 10
     >>> result = audit({"a": X[:, 0], "b": X[:, 1], "y": y}, target="y")
-    >>> [row.row for row in result.flagged if row.row in (4, 51, 78, 91)].__len__()
-    4
+    >>> sorted(row.row for row in result.flagged)
+    [1, 2, 3, 4, 5, 6, 7, 8]
     """
     start = clock.perf_counter()
     _check(task, kernel, contamination, seed)
