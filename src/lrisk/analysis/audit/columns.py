@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import AnyArray, Bools, Floats, Indices
+from ...procedures.contamination.feature_errors import suspected_columns
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a"}
@@ -16,6 +17,8 @@ MOSTLY = 0.9
 NEARLY_UNIQUE, FEWEST_ROWS = 0.5, 20
 #: Mean length from which on nearly unique text is called text.
 LONG = 25
+#: How a note speaks of values that may be in another unit.
+FAR_WORDS = "lie far from all others"
 _ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|nr|no)$", re.IGNORECASE)
 _CLOCK = r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?Z?)?"
 _DATE = re.compile(rf"^\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}{_CLOCK}$")
@@ -215,4 +218,15 @@ def _checked(column: Column, whole: bool = False) -> Column:
         if integral and (bool(np.all(steps == 1.0)) or _ID_NAME.search(column.name)):
             note = "Numbers the rows: left out of the models."
             return replace(column, kind="identifier", note=note)
-    return column
+    return _with_far_values(column) if column.kind == "numeric" else column
+
+
+def _with_far_values(column: Column) -> Column:
+    """Note values that lie far out, behind a gap, as in another unit."""
+    known = column.values[~np.isnan(column.values)]
+    suspects = suspected_columns(known[:, None])
+    if not suspects:
+        return column
+    far = known[suspects[0][1]]
+    note = f"{len(far)} values {FAR_WORDS}, such as {far[0]:.6g}."
+    return replace(column, note=f"{column.note} {note}".strip())

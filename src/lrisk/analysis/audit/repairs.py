@@ -21,6 +21,8 @@ MISFIT, FITS = 4.0, 2.0
 #: Least rows and least share of the flagged rows; rows that would fit by chance count
 #: this many times against a repair.
 FEWEST, SHARE, CHANCE_FACTOR = 3, 0.05, 2.0
+#: Share of the flagged rows from which on chance does not count.
+NEARLY_ALL = 0.8
 #: Rows tried, columns tried for factors and for swaps.
 MOST_ROWS, MOST_COLUMNS, MOST_SWAPPED = 400, 30, 10
 
@@ -32,11 +34,13 @@ class _Try(NamedTuple):
     by_chance: float
 
 
-def likely_repairs(table: Table, found: CrossFit, at: Indices) -> list[Repair]:
+def likely_repairs(
+    table: Table, found: CrossFit, at: Indices, flags: Bools
+) -> list[Repair]:
     """Repairs of flagged rows (positions among the used rows), the commonest first.
 
-    A repair must make enough rows fit, and clearly more than it would if the repaired
-    targets were dealt out anew among the flagged rows.
+    A repair must make enough rows fit: nearly all of them, or clearly more than it
+    would if the repaired targets were dealt out anew among the flagged rows.
     """
     at = at[:MOST_ROWS]
     if len(at) < FEWEST:
@@ -45,16 +49,23 @@ def likely_repairs(table: Table, found: CrossFit, at: Indices) -> list[Repair]:
         return _relabelled(table, found, at)
     y = table.y[found.rows[at]]
     off = np.abs(y - found.expected[at]) > MISFIT * found.scale[at]
-    tries = [*_target_slips(table, found, at, y), *_feature_slips(table, found, at, y)]
-    free = off.copy()
+    tries = [
+        *_target_slips(table, found, at, y),
+        *_feature_slips(table, found, at, y, flags),
+    ]
+    # Where a value of a feature is wrong the target may be off by little.
+    slipped = np.any([t.fits for t in tries if t.column != table.target.name], axis=0)
+    free = off | slipped
     repairs = []
     while tries:
         gains = [float(np.sum(t.fits & free)) - t.by_chance for t in tries]
         best = tries.pop(int(np.argmax(gains)))
         fits = best.fits & free
-        need = max(FEWEST, SHARE * len(at), CHANCE_FACTOR * best.by_chance)
-        if fits.sum() < need:
-            break
+        chance = CHANCE_FACTOR * best.by_chance
+        if fits.sum() >= NEARLY_ALL * len(at) and len(np.unique(y[fits])) >= FEWEST:
+            chance = 0.0
+        if fits.sum() < max(FEWEST, SHARE * len(at), chance):
+            continue
         rows = [int(row) + 1 for row in found.rows[at[fits]]]
         repairs.append(Repair(_words(best, len(rows)), best.column, best.kind, rows))
         free &= ~fits
@@ -83,7 +94,7 @@ def _target_slips(
 
 
 def _feature_slips(
-    table: Table, found: CrossFit, at: Indices, y: Floats
+    table: Table, found: CrossFit, at: Indices, y: Floats, flags: Bools
 ) -> Iterator[_Try]:
     """Values outside the usual range that are inside once repaired, and then fit."""
     numeric = [
@@ -91,7 +102,9 @@ def _feature_slips(
     ][:MOST_COLUMNS]
     ranges = {}
     for j in numeric:
-        values = table.features[j].values[found.rows]
+        values = table.features[j].values[found.rows[~flags]]
+        if np.isnan(values).all():
+            values = table.features[j].values[found.rows]
         ranges[j] = np.nanquantile(values, [0.02, 0.98])
     cells = {j: table.features[j].values[found.rows[at]] for j in numeric}
     for j in numeric:

@@ -155,7 +155,7 @@ def _with_target(columns: list[Column], goal: Column, task: str) -> Table:
     if goal.kind == "date":
         rule, remedy = "numbers or classes", "turn dates into numbers first"
         raise ValueError(refused("audit", "target", rule, "dates", remedy))
-    notes = [goal.note] if goal.note and goal.kind == "numeric" else []
+    notes = [f"The target: {goal.note}"] if goal.note and numeric else []
     if task == "auto":
         two = numeric and goal.distinct == 2
         task = "classification" if goal.has_levels or two or goal.kind == "boolean" \

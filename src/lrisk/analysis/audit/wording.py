@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .columns import FAR_WORDS
 from .crossfit import CrossFit
 from .reasons import percent
 from .result import Cause, LossCurve, Repair
@@ -42,7 +43,10 @@ def summary(
         if flagged:
             start = f"The data looks clean: only {flagged} of {m} rows do not fit, " \
                 "which may be chance."  # fmt: skip
-        return f"{start} Up to {percent(high)} of wrong rows could escape this test."
+        return (
+            f"{start} Wrong rows that do not show cannot be excluded: at most "
+            f"{percent(high)} of the table."
+        )
     return (
         f"{flagged} of {m} rows do not fit ({percent(flagged / m)}), of which about "
         f"{false_flags:.0f} may be false alarms. Estimated share of rows that do not "
@@ -63,9 +67,15 @@ def next_steps(
     steps = []
     robust = "RobustRegressor" if table.task == "regression" else "RobustClassifier"
     risk = "RiskRegressor" if table.task == "regression" else "RiskClassifier"
-    if clean:
+    far = [
+        f"Check the column {column.name[:60]}: {column.note}"
+        for column in table.columns
+        if column.kind == "numeric" and FAR_WORDS in column.note
+    ]
+    steps += far
+    if clean and not far:
         steps.append("Train as usual: nothing suggests leaving rows out.")
-    else:
+    if not clean:
         steps += [
             f"Check where these values come from: {cause.text}" for cause in causes[:2]
         ]
