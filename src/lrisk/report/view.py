@@ -103,7 +103,7 @@ def _facts(result: AuditResult, flagged: int) -> list[tuple[str, str, str]]:
         ("do not fit", count(flagged), f"{share} of the rows judged"),
         ("estimated share", percent(result.contamination),
          f"likely between {percent(low)} and {percent(high)}"),
-        ("expected false flags", number(result.expected_false_flags),
+        ("expected false flags", number(round(result.expected_false_flags, 1)),
          f"of the {count(flagged)} flagged"),
         ("columns", count(len(result.columns)),
          f"target: {printable(result.target, 40)}"),
