@@ -118,7 +118,7 @@ class KernelRiskEstimator(RiskEstimator):
             raise ValueError(refused(self, "X", rule, X.shape, remedy))
         if options.get("reset", True):
             self.X_fit_ = X
-            self._centred = False
+            self._centred_ = False
         return X, y
 
     def _rows(self, X: Any, kept: Bools) -> Any:
@@ -129,7 +129,7 @@ class KernelRiskEstimator(RiskEstimator):
     def _objective(self, X: Any, target: Floats, weight: Floats | None) -> Objective:
         loss, n_scores = self._loss()
         ranking = Ranking(parse_spectrum(self.spectrum), X.shape[0], weight)
-        if self._by_centres(X.shape[0]) or self._centred:
+        if self._by_centres(X.shape[0]) or self._centred_:
             return self._objective_by_centres(X, target, ranking, loss, n_scores)
         if isinstance(X, SelectedRows):
             X = X[:]
@@ -142,9 +142,9 @@ class KernelRiskEstimator(RiskEstimator):
     ) -> Objective:
         """The objective over the centres' span; a fit chooses the centres first."""
         alpha = float(self.alpha)
-        if not self._centred:
+        if not self._centred_:
             self.X_fit_ = self._choose_centres(X, y, ranking, loss, n_scores)
-            self._centred = True
+            self._centred_ = True
         held = X.shape[0] * self.X_fit_.shape[0] <= HELD_ENTRIES
         mu = None if held else alpha / ranking.total
         centres = Centres(self._kernel(), self.X_fit_, mu)
@@ -209,7 +209,7 @@ class KernelRiskEstimator(RiskEstimator):
         if given != "subquantile":
             solver = super()._solver(objective)
             named = not isinstance(given, Solver) and self.max_iter is None
-            if self._centred and named and isinstance(solver, Concentration):
+            if self._centred_ and named and isinstance(solver, Concentration):
                 rows, count = objective.space.n_rows, self.X_fit_.shape[0]
                 solver.set_params(max_iter=default_steps(rows, count))
             return solver
@@ -232,7 +232,7 @@ class KernelRiskEstimator(RiskEstimator):
 
     def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Floats]:
         X, y = super()._check_data_again(X, y)
-        if self._centred:
+        if self._centred_:
             return X, y
         same = X.shape == self.X_fit_.shape
         difference = (self.X_fit_ != X) if same else None
@@ -249,7 +249,7 @@ class KernelRiskEstimator(RiskEstimator):
         shape = (len(kept), objective.space.n_scores)
         if (
             not self.warm_start
-            or self._centred
+            or self._centred_
             or last is None
             or last.reshape(len(last), -1).shape != shape
         ):
@@ -263,7 +263,7 @@ class KernelRiskEstimator(RiskEstimator):
     def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
         coefficients = self._coefficients(objective, solution)
         table = coefficients.reshape(-1, objective.space.n_scores)
-        if not self._centred:
+        if not self._centred_:
             whole = np.zeros((len(kept), objective.space.n_scores))
             whole[kept] = table
             table = whole
@@ -312,7 +312,7 @@ class KernelRiskEstimator(RiskEstimator):
         )
         coefficients = self.dual_coef_
         n_scores = 1 if coefficients.ndim == 1 else coefficients.shape[1]
-        if self._centred:
+        if self._centred_:
             table = coefficients.reshape(-1, n_scores)
             scores = kernel_scores(self._kernel(), self.X_fit_, X, table)
             return scores[:, 0] if n_scores == 1 else scores

@@ -248,7 +248,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             rule = "of at least two classes among rows of positive weight"
-            seen, remedy = self.classes_.tolist(), "add rows of another class"
+            seen = f"one class, {self.classes_.tolist()[0]!r}"
+            remedy = "add rows of another class"
             raise ValueError(refused(self, "y", rule, seen, remedy))
         return codes
 
