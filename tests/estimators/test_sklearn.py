@@ -45,7 +45,7 @@ def _refused(estimator):
         lrisk.KernelRiskClassifier(),
         lrisk.KernelRiskClassifier("subquantile:0.8"),
         lrisk.KernelRiskClassifier("superquantile:0.3", n_components=8),
-        lrisk.RobustClassifier(),
+        lrisk.RobustClassifier(alpha=1.0),
         lrisk.RobustClassifier("rbf", alpha=1.0, gamma=0.1),
         lrisk.RobustRegressor(),
         lrisk.RobustRegressor("rbf"),
