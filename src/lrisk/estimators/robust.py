@@ -1,16 +1,15 @@
 """Regression when some rows are wrong and nobody knows which, or how many."""
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_count, check_real, refused
+from .._params import check_count, refused
 from .._threads import blas_threads_for
-from .._typing import Bools, Floats, Indices
+from .._typing import Floats
 from .._validation import check_flag, generator, unchanged_on_error, validate_data
 from ..procedures.contamination import (
     Distinct,
@@ -28,10 +27,9 @@ from ..procedures.contamination.final_fit import Components, KernelFit
 from ..procedures.contamination.regression import NOT_ASKED
 from ..procedures.contamination.robust_scale import half_scale
 from ..ranking import check_row_weights
-from ..spaces import Kernel, KernelRows
+from ..spaces import KernelRows
 from ..spaces.kernels import PARAMETERS
-
-KernelParameter = str | Callable[..., float]
+from .robust_base import KernelParameter, RobustEstimator, given
 
 
 class SelectedStage(NamedTuple):
@@ -62,7 +60,7 @@ class SelectedStage(NamedTuple):
     evidence: float
 
 
-class RobustRegressor(RegressorMixin, BaseEstimator):
+class RobustRegressor(RegressorMixin, RobustEstimator):
     r"""(Kernel) ridge regression with an unknown share of wrong rows.
 
     Rows are judged by a flexible robust reference, whatever the final model is, in
@@ -224,40 +222,20 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
             self._store(found, judgement, distinct.weights)
             index = np.full(len(y), -1)
             index[rows] = distinct.number
-            self._spread(found, judgement, index)
+            self._spread(judgement.chance, judgement.flagged, found.pulling, index)
         if self.verbose:
             self._tell()
         return self
 
     def _model(self) -> Model:
-        remedy = "or 'auto'"
-        if self.contamination != "auto":
-            low, high = 0.0, 0.5
-            check_real(
-                self,
-                "contamination",
-                self.contamination,
-                low=low,
-                high=high,
-                high_open=True,
-                remedy=remedy,
-            )
-        for name in ("alpha", "gamma"):
-            given = getattr(self, name)
-            if not (isinstance(given, str) and given == "auto"):
-                check_real(self, name, given, low=0, low_open=True, remedy=remedy)
-        if not isinstance(self.verbose, int | np.integer):
-            rule, remedy = "a whole number", "0 means silent"
-            raise TypeError(refused(self, "verbose", rule, self.verbose, remedy))
+        self._check_parameters()
         auto = self.gamma == "auto"
-        kernel = self._kernel(None if auto else float(self.gamma))
-        kernel.validate(self)
+        kernel = self._kernel(given(self.gamma))
         if kernel.precomputed:
             rule, remedy = "one of features", "rows are judged by their features"
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
         wide = callable(self.kernel) or "gamma" not in PARAMETERS[str(self.kernel)]
-        alpha = None if self.alpha == "auto" else float(self.alpha)
-        return Model(kernel, alpha, auto and not wide, self._components())
+        return Model(kernel, given(self.alpha), auto and not wide, self._components())
 
     def _components(self) -> Components | None:
         if self.n_components is None:
@@ -265,15 +243,6 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         check_count(self, "n_components", self.n_components)
         salt = generator(self.random_state).integers(2**31)
         return Components(int(self.n_components), int(salt))
-
-    def _kernel(self, gamma: float | None) -> Kernel:
-        return Kernel(
-            self.kernel,
-            gamma=gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            params=self.kernel_params,
-        )
 
     def _judge(self, X: Floats, y: Floats, weights: Floats) -> Judgement:
         if self.contamination == 0.0:
@@ -311,27 +280,6 @@ class RobustRegressor(RegressorMixin, BaseEstimator):
         self.contamination_ = min(factor * share, 0.5)
         interval = (min(factor * low, 0.5), min(factor * high, 0.5))
         self.contamination_interval_ = interval
-
-    def _spread(self, found: RobustFit, judgement: Judgement, index: Indices) -> None:
-        """Give every row of the table what was found of the distinct row it equals."""
-        known = index >= 0
-        self.outlier_score_ = np.zeros(len(index))
-        self.outlier_score_[known] = judgement.chance[index[known]]
-        self.inlier_mask_: Bools = np.ones(len(index), dtype=bool)
-        self.inlier_mask_[known] = ~judgement.flagged[index[known]]
-        self.leverage_mask_: Bools = np.zeros(len(index), dtype=bool)
-        self.leverage_mask_[known] = found.pulling[index[known]]
-        doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
-        self.expected_false_flags_ = float(doubt.sum())
-
-    def _tell(self) -> None:
-        low, high = self.contamination_interval_
-        sys.stdout.write(
-            f"{self.selected_.name}: contamination {self.contamination_:.2f} "
-            f"({low:.2f} to {high:.2f}), flagged {int(np.sum(~self.inlier_mask_))} "
-            f"rows of which {self.expected_false_flags_:.1f} expected false, "
-            f"alpha {self.alpha_:.3g}\n"
-        )
 
     # -- predicting --------------------------------------------------------------------
 

@@ -1,17 +1,16 @@
 """Classification when some labels or rows are wrong and nobody knows how many."""
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .._params import check_real, refused
 from .._threads import blas_threads_for
-from .._typing import AnyArray, Bools, Floats, Indices
+from .._typing import AnyArray, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error, validate_data
 from ..procedures.contamination import Distinct, OutlierExplanation
 from ..procedures.contamination.robust_scale import COMPRESSED_BEYOND, Columns
@@ -20,9 +19,8 @@ from ..procedures.label_noise import LabelNoiseFit, fit_label_noise
 from ..procedures.label_pilot import LabelNoiseSettings
 from ..procedures.label_rows import FeatureScaling
 from ..ranking import check_row_weights
-from ..spaces import Kernel, KernelRows
-
-KernelParameter = str | Callable[..., float]
+from ..spaces import KernelRows
+from .robust_base import KernelParameter, RobustEstimator, given
 
 
 class SelectedFit(NamedTuple):
@@ -43,7 +41,7 @@ class SelectedFit(NamedTuple):
     scores: dict[str, float]
 
 
-class RobustClassifier(ClassifierMixin, BaseEstimator):
+class RobustClassifier(ClassifierMixin, RobustEstimator):
     r"""(Kernel) logistic classification with an unknown share of wrong rows.
 
     Observed labels are right with probability 1 − ρ and else one of the other classes,
@@ -209,39 +207,20 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             self._store(found, X, rows[first])
             index = np.full(len(y), -1)
             index[rows] = distinct.number
-            self._spread(found, index)
+            self._spread(found.score, found.flagged, found.pulling, index)
         if self.verbose:
             self._tell()
         return self
 
     def _settings(self) -> LabelNoiseSettings:
-        share: dict[str, Any] = {"low": 0, "high": 0.5, "high_open": True}
-        positive: dict[str, Any] = {"low": 0, "low_open": True}
-        rules = {"contamination": share, "alpha": positive, "gamma": positive}
-        for name, rule_of in rules.items():
-            value = getattr(self, name)
-            if not (isinstance(value, str) and value == "auto"):
-                check_real(self, name, value, remedy="or 'auto'", **rule_of)
+        self._check_parameters()
         check_flag(self, "fit_intercept", self.fit_intercept)
-        if not isinstance(self.verbose, int | np.integer):
-            rule, remedy = "a whole number", "0 means silent"
-            raise TypeError(refused(self, "verbose", rule, self.verbose, remedy))
-        self._kernel(None).validate(self)
         return LabelNoiseSettings(
             self._kernel,
-            _given(self.gamma),
-            _given(self.alpha),
-            _given(self.contamination),
+            given(self.gamma),
+            given(self.alpha),
+            given(self.contamination),
             bool(self.fit_intercept),
-        )
-
-    def _kernel(self, gamma: float | None) -> Kernel:
-        return Kernel(
-            self.kernel,
-            gamma=gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            params=self.kernel_params,
         )
 
     def _encode(self, y: AnyArray) -> Indices:
@@ -282,26 +261,6 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         self._label_share = found.choice.share
         if self.kernel != "precomputed":
             self._columns = Columns.of(X[rows])
-
-    def _spread(self, found: LabelNoiseFit, index: Indices) -> None:
-        """Give every row of the table what was found of the distinct row it equals."""
-        known = index >= 0
-        self.outlier_score_ = np.zeros(len(index))
-        self.outlier_score_[known] = np.clip(found.score, 0.0, 1.0)[index[known]]
-        self.inlier_mask_: Bools = np.ones(len(index), dtype=bool)
-        self.inlier_mask_[known] = ~found.flagged[index[known]]
-        self.leverage_mask_: Bools = np.zeros(len(index), dtype=bool)
-        self.leverage_mask_[known] = found.pulling[index[known]]
-        doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
-        self.expected_false_flags_ = float(doubt.sum())
-
-    def _tell(self) -> None:
-        low, high = self.contamination_interval_
-        sys.stdout.write(
-            f"{self.selected_.name}: contamination {self.contamination_:.2f} "
-            f"({low:.2f} to {high:.2f}), alpha {self.alpha_:.3g}, "
-            f"flagged {int(np.sum(~self.inlier_mask_))} rows\n"
-        )
 
     # -- predicting --------------------------------------------------------------------
 
@@ -418,10 +377,6 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-
-def _given(value: str | float) -> float | None:
-    return None if isinstance(value, str) else float(value)
 
 
 def _of_mean_one(weights: Floats) -> Floats:
