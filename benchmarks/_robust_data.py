@@ -1,8 +1,8 @@
 """What the robust benchmark runs on: data sets, splits, corruptions.
 
-70 % of the rows train (at most `MOST_TRAINING`, drawn by the seed), the rest test and
-stay clean. A regression target is standardised by the training rows while these are
-still clean.
+70 % of the rows train (at most `MOST_TRAINING`, and of satimage with its six classes
+`MOST_SATIMAGE`; drawn by the seed), the rest test and stay clean. A regression target
+is standardised by the training rows while these are still clean.
 """
 
 from collections.abc import Callable
@@ -25,6 +25,7 @@ from lrisk.datasets import (
 )
 
 MOST_TRAINING, MOST_TESTING = 1000, 1000
+MOST_SATIMAGE = 300
 
 SHIPPED = {
     "diabetes": lambda: datasets.load_diabetes(return_X_y=True, scaled=False),
@@ -144,7 +145,8 @@ def split(name: str, corruption: str, seed: int, *, classes: bool = False) -> Ro
     """The rows of one seed, corrupted."""
     X, y = load(name, seed)
     order = np.random.default_rng(seed).permutation(len(y))
-    count = min(int(0.7 * len(y)), MOST_TRAINING)
+    most = MOST_SATIMAGE if name == "satimage" else MOST_TRAINING
+    count = min(int(0.7 * len(y)), most)
     train, test = order[:count], order[count : count + MOST_TESTING]
     X, y, test_X, test_y = X[train], y[train], X[test], y[test]
     varied = X.std(axis=0) > 0
