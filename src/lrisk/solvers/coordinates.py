@@ -34,7 +34,8 @@ class Coordinates:
         if space.intercept:
             self._penalty[-1] = 0.0
         curvature = objective.loss.smoothness * objective.ranking.mass
-        self._settle([self._block(curvature)] * space.n_scores)
+        block = self._block(curvature)
+        self._settle([block] if self._dense else [block] * space.n_scores)
 
     def settle_at(self, point: Point, weights: Floats) -> None:
         """Take the curvatures at a point."""
@@ -63,17 +64,27 @@ class Coordinates:
         return block
 
     def _settle(self, blocks: list[Floats]) -> None:
+        """Decompose the blocks of all scores, or the one that is each score's."""
+        self._stretch: float | None = None
         if not self._dense:
             self._roots = np.sqrt(np.stack(blocks, axis=1))
             self._inverses = 1.0 / self._roots
-            self.stretch = float(self._roots.max())
             return
         roots = [np.linalg.cholesky(block) for block in blocks]
         eye = np.eye(self._shape[0])
         inverses = [scipy.linalg.solve_triangular(r, eye, lower=True) for r in roots]
-        self._roots, self._inverses = np.stack(roots), np.stack(inverses)
-        #: A bound on the length of ∂/∂θ for ∂/∂v of length one.
-        self.stretch = max(float(np.linalg.norm(root, 2)) for root in roots)
+        repeated = self._shape[1] // len(blocks)
+        self._roots = np.stack(roots * repeated)
+        self._inverses = np.stack(inverses * repeated)
+
+    def stretch(self) -> float:
+        """A bound on the length of ∂/∂θ for ∂/∂v of length one (found when asked)."""
+        if self._stretch is None:
+            lengths = [self._roots.max()]
+            if self._dense:
+                lengths = [np.linalg.norm(root, 2) for root in self._roots]
+            self._stretch = float(max(lengths))
+        return self._stretch
 
     def inward(self, theta: Floats) -> Floats:
         """V of θ."""
@@ -124,7 +135,9 @@ def newton_step(
         (space.size, space.size), matvec=product, dtype=np.float64
     )
     right = -coordinates.gradient(gradient)
-    left = np.sqrt(2.0 * objective.mu * slack) / coordinates.stretch
+    left = 0.0
+    if slack > 0.0:
+        left = float(np.sqrt(2.0 * objective.mu * slack)) / coordinates.stretch()
     # Where nothing bends there is no step to find, and any will do for a bound.
     with np.errstate(all="ignore"):
         step, _ = scipy.sparse.linalg.cg(
