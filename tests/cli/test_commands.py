@@ -241,7 +241,7 @@ def test_classifier_predicts_names_and_wrong_pairs_are_refused(tmp_path):
     run = CliRunner().invoke(lrisk, [*fit, "RobustClassifier"])
     assert run.exit_code == 0, run.output
     run = CliRunner().invoke(lrisk, ["predict", model, data])
-    names = [line.split(",")[1] for line in run.output.splitlines()[1:]]
+    names = [line.split(",")[1] for line in run.stdout.splitlines()[1:]]
     assert np.mean(np.array(names) == kind) > 0.8
     for name, words in (
         ("RobustRegressor", "use RobustClassifier"),
