@@ -14,7 +14,8 @@ def people(seed, share, classes=False, n=300):
     age = rng.uniform(18, 80, n)
     y = 900 + 6 * weight + 4 * height - 3 * age + rng.normal(0, 25, n)
     if classes:
-        heavy = (weight - 72) / 12 - (height - 172) / 9 + 0.5 * rng.normal(size=n)
+        # Little noise: a row of an unlikely label does not fit once exchanged either.
+        heavy = (weight - 72) / 12 - (height - 172) / 9 + 0.2 * rng.normal(size=n)
         y = np.where(heavy > 0, "over", "under")
     wrong = np.zeros(n, dtype=bool)
     wrong[rng.choice(n, int(share * n), replace=False)] = True
