@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from .._version import __version__
-from .errors import BadInput, told_in_one_line
+from .errors import BadInput, one_line, told_in_one_line
 
 FILE = click.Path(path_type=Path)
 TASKS = click.Choice(["auto", "regression", "classification"])
@@ -142,41 +142,66 @@ def _writable(folder: Path) -> None:
 
 @lrisk.command()
 @click.argument("data", type=FILE)
-@click.option("--target", required=True, help="Column to be predicted.")
-@click.option("--estimator", default="RobustRegressor", show_default=True,
-              help="Any of lrisk's regressors and classifiers.")  # fmt: skip
+@click.option("--target", help="Column to be predicted; none for clustering.")
+@click.option("--estimator", "name", metavar="NAME",
+              help="Any estimator of lrisk: `lrisk estimators` lists them.  "
+              "[default: RobustRegressor or RobustClassifier]")  # fmt: skip
 @click.option("--task", type=TASKS, default="auto", show_default=True)
-@click.option("--spectrum", help="Such as superquantile:0.9.")
-@click.option("--kernel", help="Such as rbf.")
-@click.option("--alpha", type=float, help="Penalty.")
+@click.option("--spectrum", help="Such as superquantile:0.9, where it has one.")
+@click.option("--kernel", help="Such as rbf, where it has one.")
+@click.option("--alpha", type=float, help="Penalty, where it has one.")
+@click.option(
+    "--set",
+    "words",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Any other parameter, such as tol=1e-8, loss=huber, n_clusters=3, "
+    "noise=gaussian:0.1 or estimator=RiskClassifier; may be repeated.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
 def fit(
     data: Path,
-    target: str,
-    estimator: str,
+    target: str | None,
+    name: str | None,
     task: str,
+    words: tuple[str, ...],
     seed: int,
     out: Path,
     **given: Any,
 ) -> None:
-    """Fit an estimator to a table and save it."""
-    import difflib
+    """Fit any estimator of lrisk to a table and save it for `lrisk predict`.
 
-    from .models import NAMES, fit_model, save_model
+    Numbers are standardised, levels one-hot encoded and missing cells filled first, as
+    the audit does; that goes into the model file too. Penalties, kernel widths and
+    variances of noise therefore refer to columns of unit variance.
+
+    Examples: lrisk fit flats.csv --target rent --out flats.skops
+
+    lrisk fit flats.csv --target rent --estimator kernel-risk-regressor --spectrum
+    superquantile:0.9 --set gamma=0.1 --out flats.skops
+
+    lrisk fit flats.csv --estimator RiskKMeans --set n_clusters=3 --out kinds.skops
+    """
+    from .models import fit_model
     from .reading import read_table
+    from .settings import parsed_settings
+    from .storage import save_model
 
     with told_in_one_line():
-        if estimator not in NAMES:
-            close = difflib.get_close_matches(estimator, NAMES, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"use {', '.join(NAMES)}"
-            raise BadInput(f"no estimator {estimator!r}; {hint}")
+        settings = parsed_settings(words)
+        for key, value in given.items():
+            if value is not None and settings.setdefault(key, value) is not value:
+                raise BadInput(f"{key} is given twice: --{key} and --set {key}")
         _writable(out.parent)
-        settings = {key: value for key, value in given.items() if value is not None}
-        settings["random_state"] = seed
-        model, table = fit_model(read_table(data), target, estimator, task, settings)
-        save_model(model, out)
-    click.echo(f"{estimator} fitted to {int(table.used.sum())} rows, saved in {out}")
+        if out.is_dir():
+            raise BadInput(f"--out {out} is a folder; give a file")
+        fitted = fit_model(read_table(data), target, name, task, settings, seed)
+        save_model(fitted.model, out)
+    for note in fitted.notes:
+        click.echo(f"lrisk: note: {one_line(note)}", err=True)
+    used = type(fitted.model["estimator"]).__name__
+    click.echo(f"{used} fitted to {fitted.n_rows} rows, saved in {out}")
 
 
 @lrisk.command()
@@ -184,19 +209,40 @@ def fit(
 @click.argument("data", type=FILE)
 @click.option("--out", type=FILE, help="CSV file to write.  [default: print]")
 def predict(model: Path, data: Path, out: Path | None) -> None:
-    """Predict the rows of a table by a saved model."""
-    from .models import load_model, predict_with
+    """Predict the rows of a table by a model that `lrisk fit` saved.
+
+    Writes the row, counted from 1, its prediction and, for classifiers, the probability
+    of that prediction. Columns may stand in any order; those that the model does not
+    use are ignored. Model files are skops files: what could run code is refused.
+    """
+    from .models import predict_with
     from .reading import read_table
+    from .storage import load_model
     from .writing import predictions_csv, write_text
 
     with told_in_one_line():
         loaded = load_model(model)
-        text = predictions_csv(predict_with(loaded, read_table(data)))
+        found = predict_with(loaded, read_table(data))
+        text = predictions_csv(found.columns)
+        if found.ignored:
+            names = ", ".join(found.ignored)
+            click.echo(one_line(f"lrisk: note: columns not used: {names}"), err=True)
         if out is None:
             click.echo(text, nl=False)
         else:
             write_text(out, text)
             click.echo(f"Written: {out}")
+
+
+@lrisk.command("estimators")
+def list_estimators() -> None:
+    """List the estimators that `lrisk fit` knows, and their parameters."""
+    from .registry import estimators, kind_of
+
+    for name, kind in estimators().items():
+        own = kind()
+        click.echo(f"{name} ({kind_of(own)})")
+        click.echo(f"    {', '.join(own.get_params(deep=False))}")
 
 
 @lrisk.command()

@@ -1,119 +1,184 @@
-"""Models on disk: plain arrays and words, saved by skops, nothing to be executed."""
+"""Estimators fitted to tables, and what they say of new ones."""
 
-import io
-import os
-import secrets
-import zipfile
-from pathlib import Path
-from typing import Any
+import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import estimators
-from .._typing import AnyArray
+from .._params import refused
+from .._typing import AnyArray, Floats, Indices
+from ..analysis.audit.columns import Column
 from ..analysis.audit.preparation import Preparation
-from ..analysis.audit.tables import Table, table_of
+from ..analysis.audit.tables import column_names, columns_of, table_of
+from .registry import counterpart, estimator_named, kind_of
+from .settings import apply_settings
 
-#: Estimators that take a table and a target.
-NAMES = (
-    "RobustRegressor", "RobustClassifier", "RiskRegressor", "RiskClassifier",
-    "KernelRiskRegressor", "KernelRiskClassifier",
-)  # fmt: skip
-FORMAT = "lrisk model 1"
+#: Estimators that are used if none is named.
+DEFAULTS = {"regression": "RobustRegressor", "classification": "RobustClassifier"}
+
+
+class Fitted(NamedTuple):
+    """A model as `lrisk.cli.storage` keeps it, and what to tell of the fit.
+
+    Attributes
+    ----------
+    model : dict
+        estimator; preparation (plain data); target (name or ""); classes (names).
+    n_rows : int
+    notes : list of str
+        Warnings of the fit.
+    """
+
+    model: dict[str, Any]
+    n_rows: int
+    notes: list[str]
+
+
+class Prediction(NamedTuple):
+    """What a model says of the rows of a table.
+
+    Attributes
+    ----------
+    columns : dict of arrays of shape (n,)
+        "prediction" and maybe "probability", or the columns of a transformed table.
+    ignored : list of str
+        Columns of the table that the model does not use.
+    """
+
+    columns: dict[str, AnyArray]
+    ignored: list[str]
 
 
 def fit_model(
-    data: Any, target: str, name: str, task: str, settings: dict[str, Any]
-) -> tuple[dict[str, Any], Table]:
-    """Fit an estimator to a table; the model as plain data.
+    data: Any,
+    target: str | None,
+    name: str | None,
+    task: str,
+    settings: dict[str, Any],
+    seed: int = 0,
+) -> Fitted:
+    """Fit an estimator to a table.
 
-    `settings` the estimator does not take are refused.
+    Parameters
+    ----------
+    data : frame or dict of columns
+    target : str or None
+        None for estimators that need none.
+    name : str or None
+        Of the estimator; None for the robust one of the task.
+    task : {"auto", "regression", "classification"}
+    settings : dict
+        Parameters of the estimator; those that it has not are refused.
+    seed : int
+        The `random_state` of estimators that have one.
     """
-    table = table_of(data, target, task)
-    if name.endswith("Classifier") != (table.task == "classification"):
-        other = name.replace("Classifier", "@").replace("Regressor", "Classifier")
-        other = other.replace("@", "Regressor")
-        raise ValueError(
-            f"{name} does not fit a {table.task} target; use {other}, or change --task"
-        )
-    rows = np.flatnonzero(table.used)
-    preparation = Preparation(table.features).fit(rows)
-    estimator = getattr(estimators, name)()
-    known = estimator.get_params()
-    for key in settings:
-        if key not in known:
-            raise ValueError(f"{name} has no {key}; leave --{key} out")
-    estimator.set_params(**settings)
-    estimator.fit(preparation.transform(rows), table.y[rows])
+    estimator = None
+    if name is not None:
+        estimator = apply_settings(estimator_named(name)(), settings)
+    supervised = estimator is None or kind_of(estimator) in DEFAULTS
+    _check_target(estimator, target, supervised)
+    source = _supervised(data, target, task) if supervised else _unsupervised(data)
+    if estimator is None:
+        estimator = apply_settings(estimator_named(DEFAULTS[source.task])(), settings)
+    if supervised:
+        _check_task(estimator, source.task)
+    if "random_state" in estimator.get_params() and "random_state" not in settings:
+        estimator.set_params(random_state=seed)
+    preparation = Preparation(source.columns).fit(source.rows)
+    notes = _fit(estimator, preparation.transform(source.rows), source.y)
     model = {
-        "format": FORMAT,
-        "estimator": name,
-        "params": {key: value for key, value in settings.items()},
-        "fitted": {k: v for k, v in vars(estimator).items() if _is_plain(k, v)},
+        "estimator": estimator,
         "preparation": preparation.to_dict(),
-        "target": table.target.name,
-        "classes": table.classes,
+        "target": target or "",
+        "classes": source.classes,
     }
-    return model, table
+    return Fitted(model, len(source.rows), notes)
 
 
-def save_model(model: dict[str, Any], path: Path) -> None:
-    """Write the whole file, or nothing."""
-    from skops import io as skops_io
+class _Source(NamedTuple):
+    """Columns, rows of them, and targets of those rows, if there is a task."""
 
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
-    try:
-        temporary.write_bytes(skops_io.dumps(model))
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    columns: list[Column]
+    rows: Indices
+    y: AnyArray | None
+    classes: list[str]
+    task: str
 
 
-def load_model(path: Path) -> dict[str, Any]:
-    """Read a model; any type but plain ones is refused by name."""
-    from skops import io as skops_io
-
-    content = path.read_bytes()
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise ValueError(f"{path} is not a model file of lrisk")
-    try:
-        untrusted = skops_io.get_untrusted_types(data=content)
-    except Exception as error:
-        raise ValueError(f"{path} is not a model file of lrisk ({error})") from None
-    if untrusted:
-        raise ValueError(
-            f"{path} is refused: it holds the untrusted type {untrusted[0]}, and "
-            "lrisk's models hold arrays and words only"
-        )
-    try:
-        model = skops_io.loads(content, trusted=[])
-    except Exception as error:
-        raise ValueError(f"{path} is refused: {error}") from None
-    if not isinstance(model, dict) or model.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a model file of lrisk")
-    if model.get("estimator") not in NAMES:
-        raise ValueError(f"{path} names an estimator that lrisk does not have")
-    return model
+def _supervised(data: Any, target: str | None, task: str) -> _Source:
+    table = table_of(data, target, task)
+    rows = np.flatnonzero(table.used)
+    columns = _varying(table.features)
+    return _Source(columns, rows, table.y[rows], table.classes, table.task)
 
 
-def predict_with(model: dict[str, Any], data: Any) -> AnyArray:
-    """Predictions for the rows of a table: numbers, or names of classes."""
+def _unsupervised(data: Any) -> _Source:
+    columns = _varying([column for column in columns_of(data) if column.is_feature])
+    return _Source(columns, np.arange(len(columns[0].values)), None, [], "")
+
+
+def _varying(columns: list[Column]) -> list[Column]:
+    if columns:
+        return columns
+    rule, remedy = "of at least one column that a model can use", "add features"
+    raise ValueError(refused("fit", "data", rule, "none", remedy))
+
+
+def predict_with(model: dict[str, Any], data: Any) -> Prediction:
+    """Predictions, clusters or transformed columns for the rows of a table."""
+    estimator, classes = model["estimator"], model["classes"]
     preparation = Preparation.from_dict(model["preparation"], data)
-    estimator = getattr(estimators, model["estimator"])(**model["params"])
-    vars(estimator).update(model["fitted"])
+    used = {column.name for column in preparation.columns}
+    ignored = [name for name in column_names(data) if name not in used]
     n_rows = len(preparation.columns[0].values)
-    predicted = estimator.predict(preparation.transform(np.arange(n_rows)))
-    if model["classes"]:
-        names = np.array(model["classes"], dtype=object)
-        return np.asarray(names[predicted.astype(np.int64)])
-    return np.asarray(predicted)
+    X = preparation.transform(np.arange(n_rows))
+    if kind_of(estimator) == "transformation":
+        return Prediction(_transformed(estimator, preparation, X), ignored)
+    predicted = np.asarray(estimator.predict(X))
+    if not classes:
+        return Prediction({"prediction": predicted}, ignored)
+    codes = predicted.astype(np.int64)
+    found = {"prediction": np.array(classes, dtype=object)[codes]}
+    if hasattr(estimator, "predict_proba"):
+        place = np.searchsorted(estimator.classes_, codes)
+        table = np.asarray(estimator.predict_proba(X))
+        found["probability"] = table[np.arange(n_rows), place]
+    return Prediction(found, ignored)
 
 
-def _is_plain(name: str, value: Any) -> bool:
-    """Fitted attributes that are arrays, numbers or words."""
-    if not name.endswith("_"):
-        return False
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biuf"
-    return value is None or isinstance(value, bool | int | float | str)
+def _transformed(
+    estimator: Any, preparation: Preparation, X: Floats
+) -> dict[str, AnyArray]:
+    """Columns in their own units again."""
+    scaling = preparation.scaling_
+    values = np.asarray(estimator.transform(X)) * scaling.scale + scaling.centre
+    return dict(zip(preparation.names_, values.T))
+
+
+def _fit(estimator: Any, X: Floats, y: AnyArray | None) -> list[str]:
+    """Fit; what warnings say, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.fit(X, y)
+    return list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _check_target(estimator: Any, target: str | None, supervised: bool) -> None:
+    if supervised and target is None:
+        rule, remedy = "the name of a column", "pass --target COLUMN"
+        raise ValueError(refused("fit", "--target", rule, None, remedy))
+    if not supervised and target is not None:
+        name = type(estimator).__name__
+        rule, remedy = f"left out with {name}", "it learns without a target"
+        raise ValueError(refused("fit", "--target", rule, target, remedy))
+
+
+def _check_task(estimator: Any, task: str) -> None:
+    if kind_of(estimator) == task:
+        return
+    name = type(estimator).__name__
+    other = counterpart(name)
+    remedy = f"use {other}, or change --task" if other else "change --task"
+    if "estimator" in estimator.get_params(deep=False):
+        remedy = f"name a model for {task}: --set estimator=NAME"
+    raise ValueError(f"{name} does not fit a {task} target; {remedy}.")

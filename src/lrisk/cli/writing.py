@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 from .._typing import AnyArray
@@ -30,14 +31,18 @@ def carry_verdicts(path: Path, words: dict[int, str]) -> None:
     write_text(path, _csv([header, *lines]))
 
 
-def predictions_csv(predicted: AnyArray) -> str:
-    """Rows, counted from 1, and predictions; text is safe in a spreadsheet."""
-    cells = [
-        harmless(value) if isinstance(value, str) else f"{value:.10g}"
-        for value in predicted.tolist()
-    ]
-    rows = [[str(row), cell] for row, cell in enumerate(cells, start=1)]
-    return _csv([["row", "prediction"], *rows])
+def predictions_csv(columns: Mapping[str, AnyArray]) -> str:
+    """Rows, counted from 1, and what is said of them; safe in a spreadsheet.
+
+    Numbers are written with as many digits as it takes to read back the same.
+    """
+    cells = [[_cell(value) for value in values.tolist()] for values in columns.values()]
+    rows = [[str(row), *line] for row, line in enumerate(zip(*cells), start=1)]
+    return _csv([["row", *map(harmless, columns)], *rows])
+
+
+def _cell(value: object) -> str:
+    return harmless(value) if isinstance(value, str) else repr(value)
 
 
 def _csv(rows: list[list[str]]) -> str:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from lrisk import audit
-from lrisk.analysis.audit.repairs import _exchangeable
 
 
 def heights(slip, n=200):
@@ -24,12 +23,6 @@ def test_slip_of_a_feature_is_named():
     assert (repair.column, repair.kind) == ("length", "/10")
     rows = np.array(repair.rows) - 1
     assert wrong[rows].mean() > 0.9 and len(rows) >= 0.5 * wrong.sum()
-
-
-def test_only_values_that_fit_each_other_better_are_exchanged():
-    tall, wide = np.array([50.0, 90.0]), np.array([5.0, 15.0])
-    a, b = np.array([70.0, 10.0, 200.0]), np.array([10.0, 70.0, 10.0])
-    assert _exchangeable(a, b, tall, wide).tolist() == [False, True, False]
 
 
 def test_errors_without_a_rule_get_no_repair():

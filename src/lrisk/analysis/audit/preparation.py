@@ -9,7 +9,7 @@ from ..._params import refused
 from ..._typing import Floats, Indices
 from ...procedures.label_rows import FeatureScaling, plain_scaling
 from .columns import Column
-from .tables import column_of
+from .tables import columns_named
 
 #: A level needs this many training rows and this share of them to have a column.
 LEVEL_ROWS, LEVEL_SHARE = 5, 0.01
@@ -89,12 +89,7 @@ class Preparation:
                 self._steps.append(levels)
             else:
                 self._steps.append(_numeric(column, rows))
-        names, origin = [], []
-        for j, (column, step) in enumerate(zip(self.columns, self._steps)):
-            own = step.names(column)
-            names += own
-            origin += [j] * len(own)
-        self.names_, self.origin_ = names, np.array(origin, dtype=np.int64)
+        self._name_columns()
         X = self._encoded(rows)
         self.scaling_: FeatureScaling = plain_scaling(X, np.ones(len(X)))
         return self
@@ -114,15 +109,25 @@ class Preparation:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any], data: Any) -> "Preparation":
-        """What was learnt elsewhere, for the columns of new data."""
+        """What was learnt elsewhere, for the columns of new data, in any order."""
         entries = plain["columns"]
-        self = cls([_recalled(entry, data) for entry in entries])
+        found = columns_named(data, [entry["name"] for entry in entries])
+        self = cls([_recalled(entry, column) for entry, column in zip(entries, found)])
         self._steps = [
             _Numeric(*entry["step"]) if entry["numeric"] else _Levels(*entry["step"])
             for entry in entries
         ]
+        self._name_columns()
         self.scaling_ = FeatureScaling(plain["centre"], plain["scale"])
         return self
+
+    def _name_columns(self) -> None:
+        names, origin = [], []
+        for j, (column, step) in enumerate(zip(self.columns, self._steps)):
+            own = step.names(column)
+            names += own
+            origin += [j] * len(own)
+        self.names_, self.origin_ = names, np.array(origin, dtype=np.int64)
 
     def _encoded(self, rows: Indices) -> Floats:
         parts: list[Floats] = []
@@ -146,10 +151,9 @@ def _stored(column: Column, step: _Numeric | _Levels) -> dict[str, Any]:
     }
 
 
-def _recalled(stored: dict[str, Any], data: Any) -> Column:
+def _recalled(stored: dict[str, Any], column: Column) -> Column:
     """A column of new data, read as the stored one was."""
     name = stored["name"]
-    column = column_of(data, name)
     if stored["numeric"]:
         if column.has_levels:
             if (column.values < 0).all():

@@ -1,7 +1,6 @@
-"""Slips that, undone, make flagged rows fit: factors, signs, swaps, labels."""
+"""Slips that, undone, make rows fit: factors, signs, labels, exchanged columns."""
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from ..._typing import Bools, Floats, Indices
 from .crossfit import CrossFit, Fold
 from .reasons import expected_of
 from .result import Repair
+from .swaps import swapped_columns
 from .tables import Table
 
 #: Factors of decimal and unit slips: what the value must be multiplied by.
@@ -23,8 +23,8 @@ MISFIT, FITS = 4.0, 2.0
 FEWEST, SHARE, CHANCE_FACTOR = 3, 0.05, 2.0
 #: Share of the flagged rows from which on chance does not count.
 NEARLY_ALL = 0.8
-#: Rows tried, columns tried for factors and for swaps.
-MOST_ROWS, MOST_COLUMNS, MOST_SWAPPED = 400, 30, 10
+#: Rows and columns tried.
+MOST_ROWS, MOST_COLUMNS = 400, 30
 
 
 class _Try(NamedTuple):
@@ -40,13 +40,22 @@ def likely_repairs(
     """Repairs of flagged rows (positions among the used rows), the commonest first.
 
     A repair must make enough rows fit: nearly all of them, or clearly more than it
-    would if the repaired targets were dealt out anew among the flagged rows.
+    would if the repaired targets were dealt out anew among the flagged rows. Exchanged
+    columns (`swapped_columns`) explain more than other slips and come before them; they
+    alone are looked for in rows that are not flagged, too.
     """
-    at = at[:MOST_ROWS]
+    swaps = swapped_columns(table, found, flags)
+    told = [row - 1 for repair in swaps for row in repair.rows]
+    at = at[~np.isin(found.rows[at], told)][:MOST_ROWS]
     if len(at) < FEWEST:
-        return []
+        return swaps
     if table.task == "classification":
-        return _relabelled(table, found, at)
+        return [*swaps, *_relabelled(table, found, at)]
+    return [*swaps, *_slips(table, found, at, flags)]
+
+
+def _slips(table: Table, found: CrossFit, at: Indices, flags: Bools) -> list[Repair]:
+    """Factors and signs in the target or in one feature."""
     y = table.y[found.rows[at]]
     off = np.abs(y - found.expected[at]) > MISFIT * found.scale[at]
     tries = [
@@ -74,8 +83,6 @@ def likely_repairs(
 
 def _words(found: _Try, count: int) -> str:
     rows = f"{count} flagged rows fit"
-    if found.kind == "swap":
-        return f"{rows} if {found.column} are exchanged."
     if found.kind == "sign":
         return f"{rows} if the sign of {found.column} is turned."
     verb = "multiplied" if found.kind[0] == "x" else "divided"
@@ -115,21 +122,6 @@ def _feature_slips(
             tried = outside & (new >= low) & (new <= high)
             fits = _fit_with(found, at, y, {j: new}, tried)
             yield _Try(table.features[j].name, kind, fits, 0.0)
-    for j, k in combinations(numeric[:MOST_SWAPPED], 2):
-        tried = _exchangeable(cells[j], cells[k], ranges[j], ranges[k])
-        fits = _fit_with(found, at, y, {j: cells[k], k: cells[j]}, tried)
-        names = f"{table.features[j].name} and {table.features[k].name}"
-        yield _Try(names, "swap", fits, 0.0)
-
-
-def _exchangeable(a: Floats, b: Floats, range_a: Floats, range_b: Floats) -> Bools:
-    """Pairs of which one value is out of range, and neither once exchanged."""
-
-    def inside(values: Floats, ends: Floats) -> Bools:
-        return np.asarray((values >= ends[0]) & (values <= ends[1]))
-
-    out = ~inside(a, range_a) | ~inside(b, range_b)
-    return out & inside(b, range_a) & inside(a, range_b)
 
 
 def _fit_with(

@@ -20,7 +20,7 @@ from .result import AuditResult, FlaggedRow, GroupRate
 from .sharing import group_rates, shared_causes, time_rates
 from .tables import Table, table_of
 from .verdicts import measured, parse_verdicts
-from .wording import comparison, looks_clean, next_steps, summary
+from .wording import comparison, exchanged, looks_clean, next_steps, summary
 
 #: Score above which a row is flagged.
 THRESHOLD = 0.7
@@ -170,6 +170,9 @@ def _assemble(
     reasons: list[list[str]] = [[] for _ in range(n)]
     for i, told_words in words.items():
         reasons[int(rows[i])] = told_words
+    for repair in exchanged(repairs):
+        for row in repair.rows:
+            reasons[row - 1] = [f"{repair.column} look exchanged.", *reasons[row - 1]]
     by_row = np.zeros(n, dtype=bool)
     by_row[rows[flags]] = True
     was = np.zeros(n, dtype=bool)
@@ -188,8 +191,8 @@ def _assemble(
         interval=found.interval,
         expected_false_flags=false_flags,
         threshold=threshold,
-        looks_clean=clean and not told,
-        summary=summary(found, table, int(flags.sum()), false_flags, told),
+        looks_clean=clean and not told and not exchanged(repairs),
+        summary=summary(found, table, int(flags.sum()), false_flags, told, repairs),
         scores=_spread(n, rows, found.scores),
         residuals=_spread(n, rows, residual),
         flags=by_row,

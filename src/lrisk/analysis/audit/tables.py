@@ -119,10 +119,30 @@ def table_of(
     return _with_target(columns, goal, task)
 
 
-def column_of(data: Any, name: str) -> Column:
-    """One column of a frame, typed; ValueError if there is none of that name."""
+def columns_of(data: Any) -> list[Column]:
+    """All columns of a table without a target, typed."""
     names, raw = _raw_columns(data)
-    return typed_column(name, raw[names.index(closest(name, names, "column"))])
+    check_width(len(names))
+    return [typed_column(name, values) for name, values in zip(names, raw)]
+
+
+def column_names(data: Any) -> list[str]:
+    """Names of the columns of a table, as `table_of` has them."""
+    return _raw_columns(data)[0]
+
+
+def columns_named(data: Any, names: Sequence[str]) -> list[Column]:
+    """Columns of these names, typed; ValueError that names those that are missing."""
+    there, raw = _raw_columns(data)
+    place = {name: at for at, name in enumerate(there)}
+    missing = [name for name in names if name not in place]
+    if missing:
+        shown = ", ".join(repr(name[:40]) for name in missing[:8])
+        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        near = difflib.get_close_matches(missing[0], there, n=1)
+        hint = f"; is {missing[0][:40]!r} called {near[0][:40]!r} here?" if near else ""
+        raise ValueError(f"the table lacks what the model needs: {shown}{more}{hint}")
+    return [typed_column(name, raw[place[name]]) for name in names]
 
 
 def check_width(n_columns: int) -> None:

@@ -21,10 +21,36 @@ def looks_clean(flagged: int, n_used: int, interval: tuple[float, float]) -> boo
     return flagged == 0 or (flagged <= CLEAN_SHARE * n_used and interval[0] == 0.0)
 
 
+def exchanged(repairs: list[Repair]) -> list[Repair]:
+    """Repairs that exchange columns: they concern rows that are not flagged, too."""
+    return [repair for repair in repairs if repair.kind == "swap"]
+
+
 def summary(
-    found: CrossFit, table: Table, flagged: int, false_flags: float, told: bool
+    found: CrossFit,
+    table: Table,
+    flagged: int,
+    false_flags: float,
+    told: bool,
+    repairs: list[Repair],
 ) -> str:
     """Two or three sentences on how many rows do not fit."""
+    said = _judged(found, table, flagged, false_flags, told)
+    swaps = exchanged(repairs)
+    for repair in swaps:
+        said += (
+            f" In {len(repair.rows)} rows {repair.column[:120]} look exchanged, "
+            "flagged or not."
+        )
+    if swaps:
+        said = said.replace("The data looks clean: no row", "No row", 1)
+        said = said.replace("The data looks clean: only", "Only", 1)
+    return said
+
+
+def _judged(
+    found: CrossFit, table: Table, flagged: int, false_flags: float, told: bool
+) -> str:
     m = len(found.rows)
     low, high = found.interval
     if m < FEWEST_JUDGED[table.task] and not told:
@@ -73,16 +99,16 @@ def next_steps(
         if column.kind == "numeric" and FAR_WORDS in column.note
     ]
     steps += far
-    if clean and not far:
+    swaps = exchanged(repairs)
+    if clean:
+        steps += [_check_first(repair) for repair in swaps[:2]]
+    if clean and not far and not swaps:
         steps.append("Train as usual: nothing suggests leaving rows out.")
     if not clean:
         steps += [
             f"Check where these values come from: {cause.text}" for cause in causes[:2]
         ]
-        steps += [
-            f"Check this slip at its source before changing anything: {repair.text}"
-            for repair in repairs[:2]
-        ]
+        steps += [_check_first(repair) for repair in repairs[:2]]
         steps.append(
             f"Look at the {min(flagged, 20)} worst rows first, write 'wrong' or "
             "'right' into the verdict column of rows.csv, and give the file back "
@@ -106,6 +132,10 @@ def next_steps(
     if sampled:
         steps.append("For more certainty audit parts of the table separately.")
     return [*table.notes, *steps]
+
+
+def _check_first(repair: Repair) -> str:
+    return f"Check this slip at its source before changing anything: {repair.text}"
 
 
 def comparison(

@@ -1,0 +1,67 @@
+"""Estimators by name: all that lrisk exports, found where they are exported."""
+
+import difflib
+import inspect
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from sklearn.base import BaseEstimator, is_classifier, is_clusterer, is_regressor
+
+import lrisk
+
+from .._params import refused
+
+
+@cache
+def estimators() -> dict[str, type[BaseEstimator]]:
+    """Every estimator that `lrisk` or one of its public modules exports, by name."""
+    return dict(sorted(_exported()))
+
+
+def _exported() -> Iterator[tuple[str, type[BaseEstimator]]]:
+    for name in lrisk.__all__:
+        value = getattr(lrisk, name)
+        own = value.__all__ if isinstance(value, ModuleType) else [name]
+        home = value if isinstance(value, ModuleType) else lrisk
+        for inner in own:
+            kind = getattr(home, inner)
+            if inspect.isclass(kind) and issubclass(kind, BaseEstimator):
+                yield inner, kind
+
+
+def estimator_named(name: str) -> type[BaseEstimator]:
+    """The estimator of that name; capitals, dashes and underscores do not matter."""
+    known = {_plain(own): kind for own, kind in estimators().items()}
+    if (plain := _plain(name)) in known:
+        return known[plain]
+    near = difflib.get_close_matches(plain, known, n=1)
+    remedy = "lrisk estimators lists them"
+    if near:
+        remedy = f"did you mean {known[near[0]].__name__}?"
+    rule = "the name of an estimator"
+    message = refused("fit", "--estimator", rule, name[:80], remedy)
+    raise ValueError(message.replace("?.", "?"))
+
+
+def kind_of(estimator: Any) -> str:
+    """'classification', 'regression', 'clustering' or 'transformation'."""
+    if is_classifier(estimator):
+        return "classification"
+    if is_regressor(estimator):
+        return "regression"
+    return "clustering" if is_clusterer(estimator) else "transformation"
+
+
+def counterpart(name: str) -> str:
+    """The estimator of the same family for the other task, or nothing."""
+    ends = {"Regressor": "Classifier", "Classifier": "Regressor"}
+    for end, other in ends.items():
+        if end in name and name.replace(end, other) in estimators():
+            return name.replace(end, other)
+    return ""
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
