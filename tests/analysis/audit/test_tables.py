@@ -74,7 +74,7 @@ def test_dates_in_text_and_as_dates_agree(mixed):
 )
 def test_text_is_read_for_what_it_means(cells, kind, note):
     column = typed_column("c", np.array(cells, dtype=object))
-    assert column.kind == kind and note in column.note
+    assert column.kind == kind and note in column.remark
 
 
 def test_impossible_date_is_missing():

@@ -17,10 +17,12 @@ from .models import Recipe
 from .reasons import MOST_EXPLAINED, expected_of, explain
 from .repairs import likely_repairs
 from .result import AuditResult, FlaggedRow, GroupRate
-from .sharing import group_rates, shared_causes, time_rates
+from .share import expected_false, reconciled
+from .sharing import group_rates, noisy_region, shared_causes, time_rates
 from .tables import Table, table_of
-from .verdicts import measured, parse_verdicts
-from .wording import comparison, looks_clean, next_steps, summary
+from .tails import far_rows
+from .verdicts import in_words, measured, parse_verdicts
+from .wording import comparison, in_sentences
 
 #: Score above which a row is flagged.
 THRESHOLD = 0.7
@@ -54,8 +56,10 @@ def audit(
 
     Five times the fits are made without a fifth of the rows, preparation included, and
     judge that fifth: no row is judged by a model that has seen it, and losses are
-    compared on held-out rows. Only the share of rows that do not belong, and whether
-    there are any, is estimated from all rows together.
+    compared on held-out rows. Only three things are decided on all rows together: the
+    share of rows that do not belong and whether there are any; the spectrum of the tail
+    fit, if the one asked for collapses; and, where a fold's fit contradicts that share,
+    which of its training rows it is fitted to.
 
     Parameters
     ----------
@@ -163,10 +167,19 @@ def _assemble(
     curves = loss_curves(found, recipe)
     causes = shared_causes(table, rows, flags)
     repairs = likely_repairs(table, found, worst, flags)
-    clean = looks_clean(int(flags.sum()), len(rows), found.interval)
-    false_flags = float(np.sum(1.0 - found.scores[flags & (said[rows] == 0)]))
-    told = recipe.contamination != "auto"
-    sampling = _sampling(found)
+    doubted = flags & (said[rows] == 0)
+    sizes = misfit if recipe.regression else None
+    false_flags = expected_false(found.scores, sizes, doubted)
+    column, part, noisy = "", "", 0
+    share, interval = found.share, found.interval
+    if recipe.contamination == "auto":
+        if recipe.regression:
+            column, part, noisy = noisy_region(table, rows, doubted, residual)
+        wrong = int(np.sum(said[rows] > 0))
+        share, interval = reconciled(
+            share, interval, int(flags.sum()), false_flags, len(rows),
+            noisy=noisy, wrong=wrong,
+        )  # fmt: skip
     reasons: list[list[str]] = [[] for _ in range(n)]
     for i, told_words in words.items():
         reasons[int(rows[i])] = told_words
@@ -174,7 +187,7 @@ def _assemble(
     by_row[rows[flags]] = True
     was = np.zeros(n, dtype=bool)
     was[rows[raw]] = True
-    return AuditResult(
+    result = AuditResult(
         source=source,
         task=table.task,
         target=table.target.name,
@@ -184,12 +197,12 @@ def _assemble(
         n_missing=int(
             sum(column.missing.sum() for column in [*table.columns, table.target])
         ),
-        contamination=found.share,
-        interval=found.interval,
+        contamination=share,
+        interval=interval,
         expected_false_flags=false_flags,
         threshold=threshold,
-        looks_clean=clean and not told,
-        summary=summary(found, table, int(flags.sum()), false_flags, told),
+        looks_clean=False,
+        summary="",
         scores=_spread(n, rows, found.scores),
         residuals=_spread(n, rows, residual),
         flags=by_row,
@@ -206,16 +219,25 @@ def _assemble(
         verdicts=measured(said, was),
         comparison=None
         if compare is None
-        else comparison(compare, found.share, found.interval, by_row, curves),
-        next_steps=next_steps(
-            table, int(flags.sum()), clean, curves, causes, repairs, bool(sampling)
-        ),
-        sampling=sampling,
+        else comparison(compare, share, interval, by_row, curves),
+        next_steps=[],
+        sampling=_sampling(found),
         options=options,
         versions=_versions(),
         seed=recipe.seed,
         seconds=clock.perf_counter() - start,
+        whole_share=found.share,
+        whole_interval=found.interval,
+        far_rows=0
+        if sizes is None
+        else int(np.sum(far_rows(sizes) & (said[rows] >= 0))),
+        noisy_column=column,
+        noisy_range=part,
+        noisy_rows=noisy,
+        judgements=in_words(said),
+        fingerprint=table.fingerprint(),
     )
+    return in_sentences(result)
 
 
 def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
@@ -225,6 +247,11 @@ def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
         return away, np.abs(away) / found.scale
     surprise = np.sqrt(-2.0 * np.log(np.maximum(found.expected, 1e-300)))
     return surprise, surprise
+
+
+def _far(sizes: Floats | None, said: Indices) -> int:
+    """Rows that lie far out and that nobody called right."""
+    return 0 if sizes is None else int(np.sum(far_rows(sizes) & (said >= 0)))
 
 
 def _spread(n: int, rows: Indices, values: Floats) -> Floats:

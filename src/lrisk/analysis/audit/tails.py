@@ -19,9 +19,9 @@ FAR_OUT = 6.0
 #: Degrees of freedom and scales (in units of the median) that are tried.
 FREEDOMS = (1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 30.0, 200.0)
 SCALES = np.geomspace(0.5, 2.2, 25)
-#: Fall of the log-likelihood within which a law is still plausible (90 %, χ² with one
+#: Fall of the log-likelihood within which a law is still plausible (99 %, χ² with one
 #: degree of freedom), and the chance below which a number of far rows is none of it.
-PLAUSIBLE, ACCIDENT = 1.35, 0.01
+PLAUSIBLE, ACCIDENT = 3.32, 0.01
 #: Fewest rows inside the cut, and most that are used.
 FEWEST, MOST = 20, 4000
 
@@ -53,7 +53,7 @@ def noise_tail(
         return None
     freedom, scale = (part.ravel() for part in np.meshgrid(FREEDOMS, SCALES * middle,
                                                            indexing="ij"))  # fmt: skip
-    within = 2.0 * student_t.cdf(cut / scale, freedom) - 1.0
+    within = np.asarray(2.0 * student_t.cdf(cut / scale, freedom) - 1.0)
     fits = student_t.logpdf(0.0, freedom) - np.log(scale * within)
     for at, (nu, s) in enumerate(zip(freedom, scale)):
         fits[at] -= (nu + 1.0) / 2.0 * np.mean(np.log1p((some / s) ** 2 / nu))
@@ -80,7 +80,7 @@ def far_rows(sizes: Floats) -> Bools:
         return far
     out = out[np.argsort(-sizes[out], kind="stable")]
     count = np.arange(len(out))
-    unlikely = poisson.sf(count, tail.beyond(sizes[out])) < ACCIDENT
+    unlikely = np.asarray(poisson.sf(count, tail.beyond(sizes[out])) < ACCIDENT)
     if unlikely.any():
         far[out[: int(np.flatnonzero(unlikely)[-1]) + 1]] = True
     return far

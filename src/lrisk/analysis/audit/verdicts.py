@@ -7,6 +7,7 @@ import numpy as np
 
 from ..._params import refused
 from ..._typing import Bools, Indices
+from .share import wilson
 
 #: What a person may write (lower case) for "this row is wrong" and "this row is right".
 WRONG = {"wrong", "error", "bad", "yes", "y", "true", "1", "x"}
@@ -47,6 +48,13 @@ def parse_verdicts(verdicts: Any, n_rows: int) -> Indices:
     return said
 
 
+def in_words(said: Indices) -> dict[int, str]:
+    """What was said, as "wrong" or "right", by row counted from 1."""
+    return {
+        int(i) + 1: "wrong" if said[i] > 0 else "right" for i in np.flatnonzero(said)
+    }
+
+
 def measured(said: Indices, flags: Bools) -> dict[str, float] | None:
     """Precision of the flags among judged rows, with Wilson's 90 % interval."""
     if not np.any(said):
@@ -56,12 +64,8 @@ def measured(said: Indices, flags: Bools) -> dict[str, float] | None:
     wrong = int(np.sum(said > 0))
     precision, low, high = np.nan, 0.0, 1.0
     if n:
-        z = 1.645
         precision = hits / n
-        middle = (precision + z * z / (2 * n)) / (1 + z * z / n)
-        reach = z * np.sqrt(precision * (1 - precision) / n + (z / (2 * n)) ** 2)
-        reach /= 1 + z * z / n
-        low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
+        low, high = wilson(precision, n)
     return {
         "judged": float(np.sum(said != 0)),
         "judged_flagged": float(n),
