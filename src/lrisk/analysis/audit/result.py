@@ -160,7 +160,8 @@ class AuditResult:
     farther out than the noise of the others explains; `noisy_rows` counts flagged rows
     in a part (`noisy_range`) of `noisy_column`, where the noise may be larger.
     `judgements` holds what a person said ("wrong" or "right") by row, counted from 1,
-    and `fingerprint` tells tables apart.
+    and `fingerprint` tells tables apart. `least_fitting` are the rows, counted from 1,
+    that fit least, flagged or not, the worst first.
     """
 
     source: str
@@ -205,6 +206,7 @@ class AuditResult:
     noisy_rows: int = 0
     judgements: dict[int, str] = field(default_factory=dict)
     fingerprint: str = ""
+    least_fitting: list[int] = field(default_factory=list)
 
     @property
     def flagged_by_fits(self) -> int:

@@ -11,6 +11,7 @@ from ..._params import check_choice, check_count, check_real
 from ..._typing import Bools, Floats, Indices
 from ..._version import __version__
 from ...spectra import parse_spectrum
+from .comparing import check_comparable, comparison
 from .crossfit import BLOCK, CrossFit, Progress, cross_fit
 from .curves import coefficient_shifts, loss_curves, sensitivity
 from .models import Recipe
@@ -22,7 +23,7 @@ from .sharing import group_rates, noisy_region, shared_causes, time_rates
 from .tables import Table, table_of
 from .tails import far_rows
 from .verdicts import in_words, measured, parse_verdicts
-from .wording import comparison, in_sentences
+from .wording import in_sentences
 
 #: Score above which a row is flagged.
 THRESHOLD = 0.7
@@ -107,6 +108,8 @@ def audit(
     start = clock.perf_counter()
     _check(task, kernel, contamination, seed)
     parse_spectrum(spectrum)
+    if compare is not None:
+        check_comparable(compare)
     table = table_of(data, target, task, group, time)
     said = parse_verdicts(verdicts, table.n_rows)
     recipe = Recipe(table.task, kernel, spectrum, contamination, seed)
@@ -236,6 +239,7 @@ def _assemble(
         noisy_rows=noisy,
         judgements=in_words(said),
         fingerprint=table.fingerprint(),
+        least_fitting=[int(row) + 1 for row in rows[order[:WORST]]],
     )
     return in_sentences(result)
 

@@ -1,5 +1,7 @@
 """What a person said of rows, and how often the flags agreed."""
 
+import csv
+import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,6 +48,37 @@ def parse_verdicts(verdicts: Any, n_rows: int) -> Indices:
             rule, remedy = "'wrong', 'right' or empty", f"change it in row {row}"
             raise ValueError(refused("audit", "verdicts", rule, text[:40], remedy))
     return said
+
+
+def verdicts_of(text: str) -> dict[int, str]:
+    """Words by row from the ``verdict`` column of a ``rows.csv``, as text.
+
+    A spreadsheet may have saved it with semicolons, and rows as ``4.0``.
+    """
+    return {row: word for row, word, _ in rows_of(text) if word}
+
+
+def rows_of(text: str) -> list[tuple[int, str, str]]:
+    """Row, verdict and residual of every line of a ``rows.csv``."""
+    head = text.partition("\n")[0]
+    separator = max(",;\t", key=head.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+    names = reader.fieldnames or []
+    if "row" not in names or "verdict" not in names:
+        raise ValueError("verdicts need the columns 'row' and 'verdict'")
+    found = []
+    for line in reader:
+        shown = line["row"] or ""
+        try:
+            row = float(shown.replace(",", "."))
+            if row != int(row):
+                raise ValueError
+        except (ValueError, OverflowError):
+            raise ValueError(f"{shown[:40]!r} is no row number") from None
+        found.append(
+            (int(row), (line["verdict"] or "").strip(), line.get("residual") or "")
+        )
+    return found
 
 
 def in_words(said: Indices) -> dict[int, str]:

@@ -6,13 +6,12 @@ that tells none is made of, says the same without them.
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from .columns import FAR_WORDS
 from .reasons import counted, percent
-from .result import AuditResult, ColumnSummary, LossCurve
+from .result import AuditResult, ColumnSummary
 from .share import CLEAN_SHARE
 
 #: Rows below which nothing is judged.
@@ -235,53 +234,3 @@ def _when_in_doubt(result: AuditResult) -> list[str]:
             "than deleting the flagged ones."
         )
     return steps
-
-
-def comparison(
-    before: dict[str, Any],
-    contamination: float,
-    interval: tuple[float, float],
-    flags: Any,
-    curves: list[LossCurve],
-) -> dict[str, Any]:
-    """What changed since an earlier audit (its audit.json)."""
-    then, now = int(np.sum(before["flags"])), int(np.sum(flags))
-    changed: dict[str, Any] = {
-        "source": before["source"],
-        "rows": [int(before["n_rows"]), len(flags)],
-        "contamination": [before["contamination"], contamination],
-        "interval": [list(before["interval"]), list(interval)],
-        "flagged": [then, now],
-    }
-    earlier = {curve["name"]: curve for curve in before["losses"]}
-    changed["losses"] = {
-        curve.name: {
-            key: [earlier[curve.name][key], getattr(curve, key)]
-            for key in ("mean", "median", "q95", "superquantile")
-        }
-        for curve in curves
-        if curve.name in earlier
-    }
-    changed["text"] = change_words(changed)
-    if len(before["flags"]) == len(flags):
-        old, new = np.array(before["flags"], dtype=bool), np.asarray(flags)
-        for key, moved in (
-            ("newly_flagged", new & ~old),
-            ("no_longer_flagged", old & ~new),
-        ):
-            changed[key] = [int(i) + 1 for i in np.flatnonzero(moved)][:500]
-    return changed
-
-
-def change_words(changed: dict[str, Any]) -> str:
-    """A comparison's numbers of flagged rows and intervals in one sentence."""
-    then, now = changed["flagged"]
-    before, after = changed["interval"]
-    apart = after[0] > before[1] or after[1] < before[0]
-    clear = "clearly differ" if apart else "do not clearly differ"
-    word = "More" if now > then else "Fewer" if now < then else "As many"
-    link = "as" if now == then else "than"
-    return (
-        f"{word} rows flagged {link} before ({then} then, {now} now); the estimated "
-        f"shares {clear}."
-    )
