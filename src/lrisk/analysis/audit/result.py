@@ -157,8 +157,10 @@ class AuditResult:
     `contamination` and `interval` are reconciled with the flags: the interval holds the
     share of rows that are flagged less the expected false flags. What the fit to all
     rows together says is in `whole_share` and `whole_interval`. `far_rows` counts rows
-    farther out than the noise of the others explains; `noisy_rows` counts flagged rows
-    in a part (`noisy_range`) of `noisy_column`, where the noise may be larger.
+    farther out than the noise of the others explains, `tail_rows` those that are more
+    than six noise scales out and that a heavy tail of the noise explains; `noisy_rows`
+    counts flagged rows in a part (`noisy_range`) of `noisy_column`, where the noise may
+    be larger.
     `judgements` holds what a person said ("wrong" or "right") by row, counted from 1,
     and `fingerprint` tells tables apart. `least_fitting` are the rows, counted from 1,
     that fit least, flagged or not, the worst first.
@@ -201,6 +203,7 @@ class AuditResult:
     whole_share: float = math.nan
     whole_interval: tuple[float, float] = (math.nan, math.nan)
     far_rows: int = 0
+    tail_rows: int = 0
     noisy_column: str = ""
     noisy_range: str = ""
     noisy_rows: int = 0

@@ -21,7 +21,7 @@ from .result import AuditResult, FlaggedRow, GroupRate
 from .share import expected_false, reconciled
 from .sharing import group_rates, noisy_region, shared_causes, time_rates
 from .tables import Table, table_of
-from .tails import far_rows
+from .tails import FAR_OUT, far_rows
 from .verdicts import in_words, measured, parse_verdicts
 from .wording import in_sentences
 
@@ -173,6 +173,7 @@ def _assemble(
     doubted = flags & (said[rows] == 0)
     sizes = misfit if recipe.regression else None
     false_flags = expected_false(found.scores, sizes, doubted)
+    far, mere = _far(sizes, flags, said[rows])
     column, part, noisy = "", "", 0
     share, interval = found.share, found.interval
     if recipe.contamination == "auto":
@@ -231,9 +232,8 @@ def _assemble(
         seconds=clock.perf_counter() - start,
         whole_share=found.share,
         whole_interval=found.interval,
-        far_rows=0
-        if sizes is None
-        else int(np.sum(far_rows(sizes) & (said[rows] >= 0))),
+        far_rows=far,
+        tail_rows=mere,
         noisy_column=column,
         noisy_range=part,
         noisy_rows=noisy,
@@ -253,9 +253,13 @@ def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
     return surprise, surprise
 
 
-def _far(sizes: Floats | None, said: Indices) -> int:
-    """Rows that lie far out and that nobody called right."""
-    return 0 if sizes is None else int(np.sum(far_rows(sizes) & (said >= 0)))
+def _far(sizes: Floats | None, flags: Bools, said: Indices) -> tuple[int, int]:
+    """Rows far out that nobody called right, and far ones that are mere noise."""
+    if sizes is None:
+        return 0, 0
+    far = far_rows(sizes)
+    mere = (sizes >= FAR_OUT) & ~far & ~flags
+    return int(np.sum(far & (said >= 0))), int(mere.sum())
 
 
 def _spread(n: int, rows: Indices, values: Floats) -> Floats:

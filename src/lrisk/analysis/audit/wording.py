@@ -13,6 +13,7 @@ from .columns import FAR_WORDS
 from .reasons import counted, percent
 from .result import AuditResult, ColumnSummary
 from .share import CLEAN_SHARE
+from .tails import FAR_OUT
 
 #: Rows below which nothing is judged.
 FEWEST_JUDGED = {"regression": 40, "classification": 50}
@@ -41,7 +42,8 @@ def is_told(result: AuditResult) -> bool:
 
 def far_columns(result: AuditResult) -> list[ColumnSummary]:
     """Columns with a few values far from all others."""
-    return [c for c in result.columns if c.kind == "numeric" and FAR_WORDS in c.note]
+    kinds = ("numeric", "target")
+    return [c for c in result.columns if c.kind in kinds and FAR_WORDS in c.note]
 
 
 def looks_clean(result: AuditResult) -> bool:
@@ -93,11 +95,23 @@ def _verdict(result: AuditResult) -> list[str]:
         if flagged:
             start = f"only {flagged} of {n} rows"
             start += " does" if flagged == 1 else " do"
-            return [f"The data looks clean: {start} not fit, by chance perhaps.", LIMIT]
-        return ["The data looks clean: no row clearly does not fit.", LIMIT]
+            start = f"The data looks clean: {start} not fit, by chance perhaps."
+        else:
+            start = "The data looks clean: no row clearly does not fit."
+        return [start, *_heavy_tail(result), LIMIT]
     if flagged == 0:
         return [*told, *_far(result), LIMIT]
     return [*told, *_flagged(result), LIMIT]
+
+
+def _heavy_tail(result: AuditResult) -> list[str]:
+    if not result.tail_rows:
+        return []
+    lie = counted(result.tail_rows, "row lies", "rows lie")
+    return [
+        f"{lie} more than {FAR_OUT:g} noise scales out, as noise with so heavy a tail "
+        "brings with it."
+    ]
 
 
 def _far(result: AuditResult) -> list[str]:
@@ -177,7 +191,7 @@ def next_steps(result: AuditResult) -> list[str]:
     steps = [
         f"Check how the target was read: {column.remark}"
         for column in result.columns
-        if column.kind == "target" and column.note
+        if column.kind == "target" and column.note and FAR_WORDS not in column.note
     ]
     steps += [
         f"Check the column {column.name[:60]}: {column.remark}"
