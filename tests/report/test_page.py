@@ -332,6 +332,27 @@ def test_redact_must_be_a_bool():
         render(make_audit(), redact="yes")
 
 
+def test_labels_of_figures_stay_inside_and_tell_both_ends():
+    long = "@SUM(1)==HYPERLINK(WWWWWWWWWWWWWW"
+    plain = make_audit()
+    times = [
+        replace(plain.times[0], group="2024-01-21 to 2024-02-09"),
+        replace(plain.times[0], group="2024-12-30 10:00 to 2025-01-09 12:00"),
+    ]
+    audit = replace(
+        plain,
+        times=times,
+        groups=[replace(plain.groups[0], group=long)],
+        coefficients=[replace(plain.coefficients[0], name=long)],
+    )
+    text = html.unescape(render(audit))
+    assert "2024-01-21–02-09" in text and "9 12:00\u2069" in text
+    # The widest letters are about as wide as the type is high: 11 units.
+    for x, words in re.findall(r'<text x="([\d.]+)"[^>]*tick end[^>]*>([^<]*)<', text):
+        wide = sum(c in "@MW=" or c.isupper() for c in words)
+        assert 7.0 * wide + 5.0 * (len(words) - wide) <= float(x) + 12.0
+
+
 def test_rows_that_fit_least_are_listed_where_none_is_flagged():
     audit = make_audit(n_rows=30, rows=[], least_fitting=[7, 3])
     audit.reasons[6].append("y = 900 is 24.7 noise scales above the 12 expected.")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from .._version import __version__
-from .errors import BadInput, told_in_one_line
+from .errors import BadInput, one_line, told_in_one_line
 
 FILE = click.Path(path_type=Path)
 TASKS = click.Choice(["auto", "regression", "classification"])
@@ -248,7 +248,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.UsageError as error:
-        click.echo(f"lrisk: {error.format_message()} (see lrisk --help)", err=True)
+        words = one_line(error.format_message())
+        click.echo(f"lrisk: {words} (see lrisk --help)", err=True)
         return 2
     except click.ClickException as error:
         error.show()

@@ -123,12 +123,26 @@ def _facts(result: AuditResult, flagged: int) -> list[tuple[str, str, str]]:
         ("do not fit", count(flagged), f"{share} of the rows judged"),
         ("estimated share", percent(result.contamination),
          f"likely between {percent(low)} and {percent(high)}"),
-        ("expected false flags", number(round(result.expected_false_flags, 1)),
-         f"of the {count(flagged)} flagged"),
+        ("expected false flags", _false_flags(result, flagged),
+         f"of the {count(flagged)} flagged{_noisy(result)}"),
         ("columns", count(len(result.columns)),
          f"target: {printable(result.target, 40)}"),
         ("missing cells", count(result.n_missing), "in the whole table"),
     ]  # fmt: skip
+
+
+def _false_flags(result: AuditResult, flagged: int) -> str:
+    expected = result.expected_false_flags
+    if flagged and expected < 0.5:
+        return "fewer than 1"
+    return number(round(expected, 1))
+
+
+def _noisy(result: AuditResult) -> str:
+    if not result.noisy_rows:
+        return ""
+    name = printable(result.noisy_column, 40)
+    return f"; {count(result.noisy_rows)} more if noise grows with {name}"
 
 
 def _losses(result: AuditResult) -> list[dict[str, Any]]:

@@ -140,7 +140,8 @@ def _rows(result: AuditResult) -> Iterator[tuple[object, ...]]:
     for row, (score, flag, residual, reasons) in enumerate(zip(*columns), start=1):
         words = harmless("; ".join(reasons)) if reasons else ""
         flagged = "true" if flag else "false"
-        verdict = harmless(result.judgements.get(row, ""))
+        said = result.judgements.get(row)
+        verdict = harmless(said) if said else ""
         yield row, _cell(score), flagged, _cell(residual), words, verdict
 
 

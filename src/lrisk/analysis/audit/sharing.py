@@ -1,5 +1,7 @@
 """What flagged rows share: groups, stretches of time, values, missing cells."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.stats import hypergeom
 
@@ -165,20 +167,23 @@ def noisy_region(
     flagged, n = int(flags.sum()), len(rows)
     if flagged < FEWEST or flagged == n:
         return "", "", 0
-    parts = [
-        (column, words, at, inside)
+    columns = [
+        column
         for column in table.features
         if not column.has_levels and column.distinct > MOST_LEVELS
-        for words, at, inside in _sides(column.values[rows])
     ]
+    sides = (
+        (column, *side) for column in columns for side in _sides(column.values[rows])
+    )
+    tried = 2 * len(CUTS) * len(columns)
     best, told = 0.0, ("", "", 0)
-    for column, words, at, inside in parts:
+    for column, words, at, inside in sides:
         both, total = inside & flags, int(inside.sum())
         count = int(both.sum())
         if count < NEARLY_ALL * flagged or total > n / 2:
             continue
         above = float(np.mean(away[both] > 0.0))
-        accident = float(hypergeom.sf(count - 1, n, total, flagged)) * len(parts)
+        accident = float(hypergeom.sf(count - 1, n, total, flagged)) * tried
         lift = count / flagged / (total / n)
         if lift > best and accident < ACCIDENT and ONE_SIDED < above < 1 - ONE_SIDED:
             nearest = int(np.nanargmin(np.abs(column.values[rows] - at)))
@@ -187,10 +192,10 @@ def noisy_region(
     return told
 
 
-def _sides(values: Floats) -> list[tuple[str, float, Bools]]:
-    cuts = np.nanquantile(values, CUTS)
-    below = [("below", float(at), np.asarray(values < at)) for at in cuts]
-    return below + [("above", float(at), np.asarray(values > at)) for at in cuts]
+def _sides(values: Floats) -> Iterator[tuple[str, float, Bools]]:
+    for at in np.nanquantile(values, CUTS):
+        yield "below", float(at), np.asarray(values < at)
+        yield "above", float(at), np.asarray(values > at)
 
 
 def _ends(column: Column, rows: Indices) -> list[tuple[str, Bools]]:
