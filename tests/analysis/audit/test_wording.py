@@ -87,3 +87,15 @@ def test_of_few_rows_nothing_is_said(contamination, flagged):
 def test_a_share_of_less_than_a_row_is_said_to_be_that():
     result = audit(line(60), "y", contamination=0.01)
     assert "less than one of 60 rows" in result.summary and not result.looks_clean
+
+
+def test_a_given_share_is_told_apart_from_verdicts():
+    before = audit(line(60), "y", contamination=0.1)
+    best = int(np.nanargmin(np.abs(before.residuals))) + 1
+    worst = before.least_fitting[0]
+    said = {best: "wrong", worst: "right"}
+    result = audit(line(60), "y", contamination=0.1, verdicts=said)
+    assert "the least fitting 6 rows are flagged, of 60" in result.summary
+    assert "You judged 1 row wrong and 1 row right; with that, 6 rows" in result.summary
+    assert result.flagged_by_fits == 6 and result.flags.sum() == 6
+    assert result.verdicts["judged_flagged"] == 1 and not result.verdicts["confirmed"]

@@ -147,7 +147,10 @@ def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
         if read is not None:
             return _checked(read)
     if labels:
-        codes, levels = _levels(raw, {""})
+        as_words = _levels(raw, {""})
+        # A single word that says "missing", and nothing else, is no class.
+        if known.any() or len(as_words[1]) > 1:
+            codes, levels = as_words
     return _checked(Column(name, "categorical", codes, levels))
 
 

@@ -134,8 +134,8 @@ def _check(task: str, kernel: str, contamination: Any, seed: Any) -> None:
 
 def _flags(
     found: CrossFit, recipe: Recipe, misfit: Floats, said: Indices
-) -> tuple[Bools, float]:
-    """Which used rows are flagged, and above which score."""
+) -> tuple[Bools, Bools, float]:
+    """Rows that the fits flag, rows flagged in the end, and above which score."""
     if recipe.contamination == "auto":
         flags, threshold = found.scores > THRESHOLD, THRESHOLD
     else:
@@ -145,7 +145,7 @@ def _flags(
         flags[worst] = True
         threshold = float(found.scores[worst].min()) if count else 1.0
     own = said[found.rows]
-    return np.asarray((flags | (own > 0)) & (own >= 0)), threshold
+    return flags, np.asarray((flags | (own > 0)) & (own >= 0)), threshold
 
 
 def _assemble(
@@ -160,8 +160,7 @@ def _assemble(
 ) -> AuditResult:
     n, rows = table.n_rows, found.rows
     residual, misfit = _residuals(table, found)
-    flags, threshold = _flags(found, recipe, misfit, said)
-    raw = found.scores > threshold if recipe.contamination == "auto" else flags
+    raw, flags, threshold = _flags(found, recipe, misfit, said)
     order = np.lexsort((-misfit, -found.scores))
     worst = order[flags[order]]
     told_rows = np.concatenate([worst[:MOST_EXPLAINED], order[:WORST], worst])
