@@ -280,3 +280,112 @@ def test_module_entry_point_and_version():
 def test_unknown_command(capsys):
     assert main(["dance"]) == 2
     assert "dance" in capsys.readouterr().err
+
+
+def run_audit(folder, frame, *options, target="y", name="t.csv", out="out", **saving):
+    frame.to_csv(folder / name, index=False, **saving)
+    arguments = [str(folder / name), "--target", target, "--out", str(folder / out)]
+    return CliRunner().invoke(lrisk, ["audit", *arguments, *options])
+
+
+def line_table(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    return pd.DataFrame({"x": x, "y": 5 + 2 * x + 0.2 * rng.normal(size=n)}).round(4)
+
+
+def test_nothing_printed_commands_the_terminal(tmp_path):
+    frame = line_table()
+    frame["c\x1b[31mol"] = np.where(np.arange(80) < 9, "A\x1b]0;own\x07\x1b[2J", "B")
+    frame["same\x1b[2J"] = 1.0
+    frame.loc[:8, "y"] = 90.0 + frame.loc[:8, "x"]
+    run = run_audit(tmp_path, frame, "--group", "c\x1b[31mol")
+    assert run.exit_code == 0, run.output
+    assert not set(run.output) & set(map(chr, [*range(9), *range(11, 32), 127, 155]))
+    assert "same␛[2J: Always the same" in run.output
+
+
+def test_labels_are_shown_as_they_were_written(tmp_path):
+    frame = line_table()
+    high = frame["y"] + np.random.default_rng(1).normal(size=80) > 5
+    for words in (("Y", "n"), ("None", "NA"), ("TRUE", "FALSE")):
+        frame["y"] = np.where(high, *words)
+        run = run_audit(tmp_path, frame)
+        assert run.exit_code == 0, run.output
+        assert "none missing; classification of y" in run.output
+        assert any(f"y = {word} " in run.output for word in words), run.output
+
+
+def test_semicolons_and_decimal_commas_are_read(tmp_path):
+    frame = line_table()
+    plain = run_audit(tmp_path, frame, out="a")
+    local = run_audit(tmp_path, frame, name="l.csv", out="b", sep=";", decimal=",")
+    assert local.exit_code == 0, local.output
+    assert "Commas were read as decimal points" in local.output
+    rows = [(tmp_path / k / "rows.csv").read_text() for k in "ab"]
+    assert rows[0] == rows[1] and "looks clean" in plain.output
+
+
+def test_verdicts_from_a_spreadsheet_and_of_another_table(tmp_path):
+    frame = line_table()
+    assert run_audit(tmp_path, frame).exit_code == 0
+    rows = pd.read_csv(tmp_path / "out" / "rows.csv")
+    rows["row"] = rows["row"].astype(float)
+    rows["verdict"] = np.where(rows["row"] == 4, "wrong", "")
+    given = tmp_path / "filled.csv"
+    rows.to_csv(given, sep=";", index=False)
+    run = run_audit(tmp_path, frame, "--verdicts", str(given), "--fail-above", "0.01")
+    assert run.exit_code == 1, run.output  # a person found one of eighty wrong
+    assert "You judged 1 row wrong" in run.output and "looks clean" not in run.output
+    again = run_audit(tmp_path, frame)
+    assert "Verdicts that stood in rows.csv were kept" in again.output
+    kept = pd.read_csv(tmp_path / "out" / "rows.csv")["verdict"]
+    assert kept[3] == "wrong" and kept.notna().sum() == 1
+    other = run_audit(tmp_path, line_table(seed=7), "--verdicts", str(given), out="o")
+    assert other.exit_code == 2 and "another table" in other.stderr
+    fewer = run_audit(tmp_path, line_table(60), "--verdicts", str(given), out="o")
+    assert fewer.exit_code == 2 and "80 rows where the table has 60" in fewer.stderr
+    assert not (tmp_path / "o").exists()
+    moved = run_audit(tmp_path, line_table(seed=7))
+    assert "saved in rows-1.csv" in moved.output
+
+
+def test_redacted_terminal_tells_no_value(tmp_path):
+    frame = line_table()
+    frame["who"] = np.where(np.arange(80) < 9, "Mallory", "Alice")
+    frame["y"] = frame["y"].astype(object)
+    frame.loc[20, "y"] = "SECRETTARGET"
+    frame.loc[:5, "y"] = [90123.5, 91123.5, 92123.5, 93123.5, 94123.5, 95123.5]
+    run = run_audit(tmp_path, frame, "--group", "who", "--redact")
+    assert run.exit_code == 0, run.output
+    for word in ("Mallory", "Alice", "SECRET", "9012", "9112", "9212"):
+        assert word not in run.output
+    shown = run_audit(tmp_path, frame, "--group", "who")
+    assert "SECRETTARGET" in shown.output
+
+
+def hasty(folder):
+    """Refusals that must come before the table is even read."""
+    (folder / "bad.json").write_text(json.dumps({
+        "flags": [True], "n_rows": 1, "interval": [0], "losses": [{"x": 1}],
+        "contamination": 0.1, "source": "s"}))  # fmt: skip
+    return {
+        "compare": (["--compare", str(folder / "bad.json")], "not an audit.json"),
+        "nan": (["--fail-above", "nan"], "--fail-above must be"),
+        "proc": (["--out", "/proc/nothing"], "cannot be written"),
+    }
+
+
+@pytest.mark.parametrize("case", ["compare", "nan", "proc"])
+def test_options_are_refused_before_the_work(case, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options, words = hasty(tmp_path)[case]
+    assert main(["audit", "no-such.csv", "--target", "y", *options]) == 2
+    printed = capsys.readouterr().err
+    assert words in printed and printed.count("\n") == 1
+
+
+def test_a_repeated_target_is_refused(tmp_path, capsys):
+    path = write(tmp_path, "twice.csv", "x,y,y\n" + "1,2,3\n" * 50)
+    assert main(["audit", path, "--target", "y", "--out", str(tmp_path / "o")]) == 2
+    assert "several columns 'y'" in capsys.readouterr().err

@@ -232,7 +232,9 @@ def secret_audit():
         times=[replace(g, group=f"SECRET-{g.group}") for g in plain.times],
         causes=[replace(c, text="unit=SECRET-lb") for c in plain.causes],
         repairs=[replace(r, text="SECRET-9 × 10") for r in plain.repairs],
-        columns=[replace(c, note="always SECRET-x") for c in plain.columns],
+        columns=[replace(c, note="Some lie far out.", example="SECRET-x")
+                 for c in plain.columns],
+        noisy_column="mileage", noisy_range="above SECRET-3", noisy_rows=1,
         coefficients=[replace(c, name=f"{c.name}=SECRET-lb")
                       for c in plain.coefficients],
         next_steps=["Look at SECRET-lb first.", "Fill in the verdicts.",
@@ -252,10 +254,62 @@ def test_redacted_report_tells_no_value():
     kept = redacted(audit)
     assert "SECRET" not in json.dumps(kept.to_dict())
     assert kept.flagged[0].reasons == ["unit", "mileage"]
-    assert kept.next_steps[1] == "Fill in the verdicts."
+    assert any("verdict column" in step for step in kept.next_steps)
+    assert "1 of 2000 rows does not fit" in kept.summary
+    assert kept.columns[0].remark == "Some lie far out."
+    assert kept.comparison == {"share before": 0.2}
     assert kept.reasons[6] == ["unit", "mileage"]
     words = Outline(text).words()
     assert "unit" in words and "12.5" in words and "group 1" in words
+
+
+def test_no_cell_of_a_real_audit_is_told(tmp_path):
+    """Every cell is a secret, and all that an audit may say of cells is said."""
+    pytest.importorskip("rich")
+    from io import StringIO
+
+    from rich.console import Console
+
+    from lrisk import audit, write_audit
+    from lrisk.cli.printing import print_audit
+
+    rng = np.random.default_rng(1)
+    n = 120
+    x, z = rng.normal(size=(2, n)).round(6)
+    y = (50 + 10 * x - 5 * z + rng.normal(size=n)).round(5)
+    y[:8] = (10 * y[:8]).round(4)
+    dose = np.abs(rng.normal(5, 0.5, n)).round(6)
+    dose[[5, 9, 11]] = [5123.4567, 4987.1234, 6001.777]
+    who = np.where(
+        np.arange(n) < 12, "Mallory-QQ", rng.choice(["Alice-QQ", "Bob-QQ"], n)
+    )
+    age = [f"{v}" for v in rng.integers(20_001, 80_001, n)]
+    age[7], words = "SECRETCELL-QQ", [f"{v}" for v in y]
+    words[20] = "SECRETTARGET-QQ"
+    day = [f"{1900 + i}-03-{1 + i % 28:02}" for i in range(n)]
+    data = {"x": x, "z": z, "dose": dose, "who": who, "age": age, "day": day}
+    shown = {f"{v:.6g}" for v in [*x, *z, *y, *dose]} | set(words) | set(age) | set(day)
+    kind = np.where(x + 0.3 * rng.normal(size=n) > 0, "flu-QQ", "cold-QQ").astype(
+        object
+    )
+    kind[3] = "HIVPOSITIVE-QQ"
+    plans = (
+        ({**data, "y": words}, {"group": "who", "time": "day"}),
+        ({**data, "y": words}, {"contamination": 0.08}),
+        ({"x": x, "z": z, "who": who, "y": kind}, {"verdicts": {1: "wrong"}}),
+    )
+    for table, options in plans:
+        result = audit(table, "y", source="t", **options)
+        assert any(v in json.dumps(result.to_dict()) for v in shown)
+        write_audit(result, tmp_path, redact=True)
+        terminal = StringIO()
+        print_audit(redacted(result), Console(file=terminal, width=10_000))
+        texts = [path.read_text("utf-8") for path in tmp_path.iterdir()]
+        for text in [*texts, terminal.getvalue()]:
+            assert "-QQ" not in text
+            numbers = set(re.findall(r"[\d.]*\d|[\d-]+\d", text))
+            secrets = {v.lstrip("-") for v in shown if len(v.lstrip("-0.")) >= 5}
+            assert not numbers & secrets
 
 
 def test_redaction_copes_with_many_columns():
@@ -276,6 +330,35 @@ def test_round_trip_through_json_gives_the_same_report():
 def test_redact_must_be_a_bool():
     with pytest.raises(TypeError, match="redact must be"):
         render(make_audit(), redact="yes")
+
+
+def test_labels_of_figures_stay_inside_and_tell_both_ends():
+    long = "@SUM(1)==HYPERLINK(WWWWWWWWWWWWWW"
+    plain = make_audit()
+    times = [
+        replace(plain.times[0], group="2024-01-21 to 2024-02-09"),
+        replace(plain.times[0], group="2024-12-30 10:00 to 2025-01-09 12:00"),
+    ]
+    audit = replace(
+        plain,
+        times=times,
+        groups=[replace(plain.groups[0], group=long)],
+        coefficients=[replace(plain.coefficients[0], name=long)],
+    )
+    text = html.unescape(render(audit))
+    assert "2024-01-21–02-09" in text and "9 12:00\u2069" in text
+    # The widest letters are about as wide as the type is high: 11 units.
+    for x, words in re.findall(r'<text x="([\d.]+)"[^>]*tick end[^>]*>([^<]*)<', text):
+        wide = sum(c in "@MW=" or c.isupper() for c in words)
+        assert 7.0 * wide + 5.0 * (len(words) - wide) <= float(x) + 12.0
+
+
+def test_rows_that_fit_least_are_listed_where_none_is_flagged():
+    audit = make_audit(n_rows=30, rows=[], least_fitting=[7, 3])
+    audit.reasons[6].append("y = 900 is 24.7 noise scales above the 12 expected.")
+    words = Outline(render(audit)).words()
+    assert "24.7 noise scales" in words and "A noise scale is" in words
+    assert words.index("row 7") < words.index("row 3")
 
 
 def test_numbers_in_words_agree_with_the_audit():

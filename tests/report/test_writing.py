@@ -143,3 +143,64 @@ def test_what_is_in_the_way_is_named_and_kept(tmp_path):
     assert names(tmp_path) == {"file", "out"}
     assert names(tmp_path / "out") == {"audit.json"}
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def filled(folder, words):
+    """Write verdicts into a folder's rows.csv as a person would."""
+    with (folder / "rows.csv").open(newline="") as file:
+        lines = list(csv.reader(file))
+    for row, word in words.items():
+        lines[row][-1] = word
+    with (folder / "rows.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+
+
+def verdicts_in(path):
+    with path.open(newline="") as file:
+        return {int(r["row"]): r["verdict"] for r in csv.DictReader(file)
+                if r["verdict"]}  # fmt: skip
+
+
+def test_verdicts_of_the_result_are_written(tmp_path):
+    audit = make_audit(n_rows=60, rows=[], judgements={3: "wrong", 9: "right"})
+    write_audit(audit, tmp_path)
+    assert verdicts_in(tmp_path / "rows.csv") == {3: "wrong", 9: "right"}
+    plain = json.loads((tmp_path / "audit.json").read_text("utf-8"))
+    assert AuditResult.from_dict(plain).judgements == {3: "wrong", 9: "right"}
+
+
+def test_verdicts_survive_the_next_audit_of_the_same_table(tmp_path):
+    audit = make_audit(n_rows=60, rows=[], fingerprint="one")
+    write_audit(audit, tmp_path)
+    filled(tmp_path, {4: "wrong", 5: "OK"})
+    write_audit(replace(audit, judgements={5: "wrong", 6: "right"}), tmp_path)
+    assert names(tmp_path) == NAMES
+    assert verdicts_in(tmp_path / "rows.csv") == {4: "wrong", 5: "wrong", 6: "right"}
+
+
+@pytest.mark.parametrize("word", ["wrong", "who knows"])
+def test_verdicts_on_another_table_are_saved(tmp_path, word):
+    for k, mark in enumerate(["one", "two", "three"]):
+        write_audit(make_audit(n_rows=60, rows=[], fingerprint=mark), tmp_path)
+        assert verdicts_in(tmp_path / "rows.csv") == {}
+        assert len(names(tmp_path)) == len(NAMES) + k
+        filled(tmp_path, {4: word})
+    assert verdicts_in(tmp_path / "rows-1.csv") == {4: word}
+    assert verdicts_in(tmp_path / "rows-2.csv") == {4: word}
+
+
+def test_an_earlier_audit_survives_a_failure(tmp_path, monkeypatch):
+    write_audit(make_audit(n_rows=60, rows=[]), tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    original, calls = os.replace, []
+
+    def failing(*arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise OSError("no space left")
+        return original(*arguments)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(OSError, match="no space left"):
+        write_audit(make_audit(n_rows=50, rows=[]), tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

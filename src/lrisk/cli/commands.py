@@ -45,26 +45,35 @@ def lrisk() -> None:
 @lrisk.command()
 @click.argument("data", type=FILE)
 @click.option("--target", required=True, help="Column to be predicted.")
-@click.option("--task", type=TASKS, default="auto", show_default=True)
+@click.option("--task", type=TASKS, default="auto", show_default=True,
+              help="Whether the target is a quantity or a class; by default words and "
+              "targets of two values are classes.")  # fmt: skip
 @click.option("--kernel", type=KERNELS, default="linear", show_default=True,
-              help="Of the fits that are compared.")  # fmt: skip
+              help="Shape of the three fits that are compared.")  # fmt: skip
 @click.option("--spectrum", default="superquantile:0.9", show_default=True,
-              help="Of the tail-risk fit.")  # fmt: skip
+              help="What the tail-risk fit minimises.")  # fmt: skip
 @click.option("--contamination", type=Contamination(), default="auto",
-              show_default=True, help="Share of wrong rows, if known.")  # fmt: skip
-@click.option("--group", help="Column by which rates are told.")
-@click.option("--time", help="Column of dates or times by which rates are told.")
+              show_default=True,
+              help="Flag this share of the rows instead of judging them.")  # fmt: skip
+@click.option("--group", help="Compare the groups of this column.")
+@click.option("--time", help="Compare stretches of this column of dates or "
+              "times.")  # fmt: skip
 @click.option("--out", type=FILE, default=None,
-              help="Folder for report.html, rows.csv and audit.json.  "
+              help="Write report.html, rows.csv and audit.json into this folder.  "
               "[default: DATA-audit]")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
+              help="Draw folds and samples by this seed.")  # fmt: skip
 @click.option("--fail-above", type=click.FloatRange(0.0, 1.0),
               help="Exit with status 1 if more than this share of rows does not belong "
-              "(by the lower end of its interval).")  # fmt: skip
-@click.option("--redact", is_flag=True, help="Leave values out of what is written.")
-@click.option("--compare", type=FILE, help="An earlier audit.json.")
+              "(by the lower end of the printed interval).")  # fmt: skip
+@click.option("--redact", is_flag=True,
+              help="Leave cell values and names of groups out of what is printed and "
+              "written.")  # fmt: skip
+@click.option("--compare", type=FILE,
+              help="Say what changed since this earlier audit.json.")  # fmt: skip
 @click.option("--verdicts", type=FILE,
-              help="A rows.csv with 'wrong' or 'right' as verdicts.")  # fmt: skip
+              help="Respect and measure the 'wrong' and 'right' that a person wrote "
+              "into this rows.csv.")  # fmt: skip
 def audit(
     data: Path,
     target: str,
@@ -82,11 +91,13 @@ def audit(
     from .reading import read_audit, read_table, read_verdicts
 
     with told_in_one_line():
+        if fail_above is not None and fail_above != fail_above:
+            raise ValueError("--fail-above must be a number from 0 to 1, got nan")
         folder = out or Path(f"{data.name.split('.')[0] or 'data'}-audit")
         _writable(folder)
-        frame = read_table(data)
-        options["verdicts"] = read_verdicts(verdicts) if verdicts else None
         options["compare"] = read_audit(compare) if compare else None
+        frame = read_table(data, target)
+        options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
         result = _audited(frame, target, data.name, options, folder, redact)
     if fail_above is not None and result.interval[0] > fail_above:
         click.echo(
@@ -109,35 +120,48 @@ def _audited(
     from rich.console import Console
 
     from ..analysis.audit import audit as run_audit
-    from ..report import write_audit
-    from .printing import print_audit, progress_bar
-    from .writing import carry_verdicts
+    from ..report import redacted, write_audit
+    from ..report.writing import earlier_verdicts
+    from .printing import plain, print_audit, progress_bar
+    from .reading import check_same_table
 
+    given = options.pop("verdicts", None)
+    words = given.words if given else None
     with progress_bar(Console(stderr=True)) as progress:
-        result = run_audit(data, target, source=source, progress=progress, **options)
-    words = options.get("verdicts")
+        result = run_audit(
+            data, target, source=source, progress=progress, verdicts=words, **options
+        )
+    if given:
+        check_same_table(given, result)
+    earlier = earlier_verdicts(out, result)
     written = write_audit(result, out, redact)
-    if words:
-        carry_verdicts(out / "rows.csv", words)
     console = Console(soft_wrap=True, highlight=False)
-    print_audit(result, console, redact)
-    console.print(
-        "\nWritten: " + ", ".join(str(path) for path in written), markup=False
-    )
+    print_audit(redacted(result) if redact else result, console)
+    console.print("\nWritten: " + ", ".join(plain(path) for path in written))
+    if earlier.saved:
+        console.print(f"The verdicts of another table were saved in {earlier.saved}.")
+    elif set(earlier.kept) - set(result.judgements):
+        console.print(
+            "Verdicts that stood in rows.csv were kept; give the file back "
+            "(--verdicts) to have them respected."
+        )
     return result
 
 
 def _writable(folder: Path) -> None:
     """Refuse a folder that cannot be written before the work is done."""
-    import os
+    import tempfile
 
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--out {folder} is a file; give a folder")
     place = folder
     while not place.exists():
         place = place.parent
-    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        raise ValueError(f"--out {folder} cannot be written; choose another folder")
+    try:
+        Path(tempfile.mkdtemp(prefix=".lrisk-", dir=place)).rmdir()
+    except OSError:
+        message = f"--out {folder} cannot be written; choose another folder"
+        raise ValueError(message) from None
 
 
 @lrisk.command()
@@ -196,7 +220,7 @@ def fit(
         _writable(out.parent)
         if out.is_dir():
             raise BadInput(f"--out {out} is a folder; give a file")
-        fitted = fit_model(read_table(data), target, name, task, settings, seed)
+        fitted = fit_model(read_table(data, target), target, name, task, settings, seed)
         save_model(fitted.model, out)
     for note in fitted.notes:
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
@@ -270,7 +294,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.UsageError as error:
-        click.echo(f"lrisk: {error.format_message()} (see lrisk --help)", err=True)
+        words = one_line(error.format_message())
+        click.echo(f"lrisk: {words} (see lrisk --help)", err=True)
         return 2
     except click.ClickException as error:
         error.show()

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -12,53 +11,66 @@ from rich.table import Table
 
 from ..analysis.audit import AuditResult
 from ..analysis.audit.curves import tail_level
-from ..analysis.audit.reasons import number, percent
+from ..analysis.audit.reasons import counted, number, percent
+from ..analysis.audit.wording import COUNTING, NOISE_SCALE
+from ..report.text import printable
 
 #: Rows, causes and repairs printed.
 WORST, MOST = 10, 5
 
 
-def print_audit(result: AuditResult, console: Console, redact: bool = False) -> None:
-    """What was found, from the whole to single rows."""
+def plain(text: object, limit: int = 2000) -> str:
+    """Words from data as a terminal may show them: no control codes, no markup."""
+    return escape(printable(text, limit))
+
+
+def print_audit(result: AuditResult, console: Console) -> None:
+    """What was found, from the whole to single rows.
+
+    Words are shown as `result` holds them: give a redacted one to tell no value.
+    """
     say = console.print
-    columns = len(result.columns)
+    columns = counted(len(result.columns), "column")
     missing = (
-        f"{result.n_missing} missing cells" if result.n_missing else "none missing"
+        counted(result.n_missing, "missing cell")
+        if result.n_missing
+        else "none missing"
     )
     say(
-        f"[bold]{escape(result.source)}[/]: {result.n_rows} rows, {columns} columns, "
-        f"{missing}; {result.task} of {escape(result.target)}"
+        f"[bold]{plain(result.source, 200)}[/]: {counted(result.n_rows, 'row')}, "
+        f"{columns}, {missing}; {result.task} of {plain(result.target, 80)}"
     )
     unknown = result.n_rows - result.n_used
     if unknown:
-        say(f"{unknown} rows have no usable target and were not judged.")
+        have = counted(unknown, "row has", "rows have")
+        say(f"{have} no usable target and could not be judged.")
     for column in result.columns:
         if column.note:
-            say(f"  {escape(column.name)}: {escape(column.note)}", style="dim")
+            say(f"  {plain(column.name, 80)}: {plain(column.remark)}", style="dim")
     if result.sampling:
-        say(result.sampling)
-    say(f"\n[bold]{escape(result.summary)}[/]\n")
+        say(plain(result.sampling))
+    say(f"\n[bold]{plain(result.summary)}[/]\n")
     say(_losses(result))
     if result.tail_note:
-        say(escape(result.tail_note))
-    _print_rows(result, console, redact)
-    if not redact:
-        for title, entries in (
-            ("What flagged rows share", result.causes),
-            ("Slips that would explain rows", result.repairs),
-        ):
-            if entries:
-                say(f"\n[bold]{title}[/]")
-                for entry in entries[:MOST]:
-                    say(f"  {escape(entry.text)}")
+        say(plain(result.tail_note))
+    _print_rows(result, console)
+    for title, entries in (
+        ("What flagged rows share", result.causes),
+        ("Slips that would explain rows", result.repairs),
+    ):
+        if entries:
+            say(f"\n[bold]{title}[/]")
+            for entry in entries[:MOST]:
+                say(f"  {plain(entry.text)}")
     if result.verdicts:
         say("\n[bold]Your verdicts[/]\n  " + _verdicts(result.verdicts))
-    if result.comparison:
-        say(f"\n[bold]Since the earlier audit[/]\n  {result.comparison['text']}")
-    say("\n[bold]What to do next[/]")
+    if result.comparison and "text" in result.comparison:
+        say("\n[bold]Since the earlier audit[/]")
+        say(f"  {plain(result.comparison['text'])}")
+    if result.next_steps:
+        say("\n[bold]What to do next[/]")
     for step in result.next_steps:
-        if not (redact and "flagged rows" in step):
-            say(f"  • {escape(step)}")
+        say(f"  • {plain(step)}")
 
 
 def _losses(result: AuditResult) -> Table:
@@ -72,31 +84,33 @@ def _losses(result: AuditResult) -> Table:
         table.add_column(name, justify="right")
     for curve in result.losses:
         numbers = (curve.mean, curve.median, curve.q95, curve.superquantile)
-        table.add_row(escape(curve.label), *map(number, numbers))
+        table.add_row(plain(curve.label, 80), *map(number, numbers))
     return table
 
 
-def _print_rows(result: AuditResult, console: Console, redact: bool) -> None:
+def _print_rows(result: AuditResult, console: Console) -> None:
     if result.flagged:
         rows = [(row.row, row.reasons) for row in result.flagged[:WORST]]
         title = "The least fitting rows"
     else:
-        told = [i for i, reasons in enumerate(result.reasons) if reasons]
-        told.sort(key=lambda i: -abs(np.nan_to_num(result.residuals[i])))
-        rows = [(i + 1, result.reasons[i]) for i in told[:WORST]]
+        rows = [(i, result.reasons[i - 1]) for i in result.least_fitting[:WORST]]
         title = "The least fitting rows (none of them flagged)"
     console.print(f"\n[bold]{title}[/]")
     for row, reasons in rows:
-        words = "" if redact else escape(" ".join(reasons))
+        words = plain(" ".join(reasons))
         console.print(f"  row {row}: {words}" if words else f"  row {row}")
+    note = f"{COUNTING} {NOISE_SCALE}" if result.task == "regression" else COUNTING
+    console.print(f"  ({note})", style="dim")
 
 
 def _verdicts(verdicts: dict[str, float]) -> str:
     judged, hits = int(verdicts["judged_flagged"]), int(verdicts["confirmed"])
     if not judged:
-        return f"{int(verdicts['judged'])} rows judged, none of them was flagged."
+        told = counted(int(verdicts["judged"]), "row")
+        return f"{told} judged, none of them flagged by the fits."
+    are = "flagged row is" if judged == 1 else "flagged rows are"
     return (
-        f"{hits} of {judged} judged flagged rows are wrong: precision "
+        f"{hits} of {judged} judged {are} wrong: precision "
         f"{percent(verdicts['precision'])} (between {percent(verdicts['low'])} and "
         f"{percent(verdicts['high'])})."
     )

@@ -4,24 +4,39 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
+from ..analysis.audit import AuditResult
+from ..analysis.audit.comparing import check_comparable
+from ..analysis.audit.reading_text import plain_number
 from ..analysis.audit.tables import MOST_COLUMNS
+from ..analysis.audit.verdicts import rows_of
 
 #: Kinds of files by ending, without ".gz".
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 #: What counts as an empty cell.
 EMPTY = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "#N/A"]
+#: Rows and rank correlation of residuals from which on two audits are of one table.
+FEWEST_COMPARED, ALIKE = 10, 0.3
 
 
-def read_table(path: Path) -> Any:
+class GivenVerdicts(NamedTuple):
+    """Words and residuals by row of a filled rows.csv."""
+
+    words: dict[int, str]
+    residuals: dict[int, float]
+
+
+def read_table(path: Path, target: str | None = None) -> Any:
     """A pandas frame of a file, or ValueError with what is wrong with it.
 
     Columns that are not numbers keep their text: `lrisk.audit` finds out what it means.
+    Of the target only empty cells are missing, since "none" may be a class.
     """
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a file")
@@ -36,38 +51,58 @@ def read_table(path: Path) -> Any:
         known = ", ".join([*SEPARATORS, ".parquet"])
         raise ValueError(f"{path}: unknown ending; use one of {known}, or these + .gz")
     with _text(path) as file:
-        separator = SEPARATORS.get(ending) or _sniffed(file)
-    _check(path, separator)
-    return _csv(path, separator)
+        separator = _sniffed(file) if ending in (".csv", ".txt") else SEPARATORS[ending]
+    header = _check(path, separator)
+    if target is not None and header.count(target) > 1:
+        raise ValueError(f"{path} has several columns {target!r}; rename all but one")
+    return _csv(path, separator, header, target)
 
 
-def read_verdicts(path: Path) -> dict[int, str]:
-    """Words by row from the `verdict` column of a rows.csv."""
+def read_verdicts(path: Path, n_rows: int) -> GivenVerdicts:
+    """What a rows.csv of a table of so many rows says; other files are refused."""
     with _text(path) as file:
-        reader = csv.DictReader(file)
-        names = reader.fieldnames or []
-        if "row" not in names or "verdict" not in names:
-            raise ValueError(f"{path}: verdicts need the columns 'row' and 'verdict'")
-        found = {}
-        for line in reader:
-            word = (line["verdict"] or "").strip()
-            if word:
-                try:
-                    found[int(line["row"])] = word
-                except ValueError:
-                    row = line["row"]
-                    raise ValueError(f"{path}: {row!r} is no row number") from None
-        return found
+        text = file.read()
+    try:
+        lines = rows_of(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if [row for row, _, _ in lines] != list(range(1, n_rows + 1)):
+        raise ValueError(
+            f"{path} has {len(lines)} rows where the table has {n_rows}, or other "
+            "numbers; give the rows.csv of an audit of this table, all of it"
+        )
+    words = {row: word for row, word, _ in lines if word}
+    residuals = {}
+    for row, _, residual in lines:
+        value = plain_number(residual)
+        if value == value:
+            residuals[row] = value
+    return GivenVerdicts(words, residuals)
+
+
+def check_same_table(given: GivenVerdicts, result: AuditResult) -> None:
+    """Refuse verdicts on another table: its residuals have another order."""
+    import numpy as np
+    from scipy.stats import spearmanr
+
+    now = {row: result.residuals[row - 1] for row in given.residuals}
+    both = [row for row, value in now.items() if np.isfinite(value)]
+    if len(both) < FEWEST_COMPARED:
+        return
+    told = spearmanr([given.residuals[row] for row in both], [now[row] for row in both])
+    if not told.statistic > ALIKE:
+        raise ValueError(
+            "--verdicts is the rows.csv of another table (its residuals are others); "
+            "give that of an earlier audit of this one"
+        )
 
 
 def read_audit(path: Path) -> dict[str, Any]:
     """An earlier audit.json."""
     try:
         plain = json.loads(path.read_text("utf-8"))
-        needed = ("flags", "interval", "losses", "contamination", "n_rows", "source")
-        if not all(key in plain for key in needed):
-            raise KeyError
-    except (ValueError, KeyError, TypeError, RecursionError):
+        check_comparable(plain)
+    except (ValueError, RecursionError):
         raise ValueError(f"{path} is not an audit.json of lrisk") from None
     return dict(plain)
 
@@ -104,12 +139,13 @@ def _bytes(path: Path) -> Any:
 
 
 def _sniffed(file: IO[str]) -> str:
-    head = file.readline(100_000)
-    return max(",\t;", key=head.count)
+    """The separator that the header has most of, outside quotes."""
+    head = re.sub(r'"[^"]*"', "", file.readline(100_000))
+    return max(",;\t", key=head.count)
 
 
-def _check(path: Path, separator: str) -> None:
-    """Every line must have as many cells as the header."""
+def _check(path: Path, separator: str) -> list[str]:
+    """The header; every line must have as many cells."""
     csv.field_size_limit(10_000_000)
     with _text(path) as file:
         reader = csv.reader(file, delimiter=separator)
@@ -135,20 +171,28 @@ def _check(path: Path, separator: str) -> None:
             raise ValueError(f"{where} cannot be read ({error})") from None
         if rows == 0:
             raise ValueError(f"{path} has a header but no rows")
+        return header
 
 
-def _csv(path: Path, separator: str) -> Any:
+def _csv(path: Path, separator: str, header: list[str], target: str | None) -> Any:
     import pandas as pd
 
+    empty = {name: [""] if name == target else EMPTY for name in header}
+    options: Any = {
+        "sep": separator,
+        "keep_default_na": False,
+        "na_values": empty,
+        "low_memory": False,
+        "index_col": False,
+    }
     with _text(path) as file:
-        return pd.read_csv(
-            file,
-            sep=separator,
-            keep_default_na=False,
-            na_values=EMPTY,
-            low_memory=False,
-            index_col=False,
-        )
+        frame = pd.read_csv(file, **options)
+    if target in frame and frame[target].dtype == bool:
+        # "True" and "TRUE" are labels, to be shown as they were written.
+        with _text(path) as file:
+            words = pd.read_csv(file, **options, usecols=[target], dtype=str)
+        frame[target] = words[target]
+    return frame
 
 
 def _parquet(path: Path) -> Any:

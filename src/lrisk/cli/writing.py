@@ -22,15 +22,6 @@ def write_text(path: Path, text: str) -> None:
         raise
 
 
-def carry_verdicts(path: Path, words: dict[int, str]) -> None:
-    """Keep what a person wrote in the verdict column of a rows.csv."""
-    with path.open(encoding="utf-8", newline="") as file:
-        header, *lines = csv.reader(file)
-    for line in lines:
-        line[-1] = harmless(words.get(int(line[0]), ""))
-    write_text(path, _csv([header, *lines]))
-
-
 def predictions_csv(columns: Mapping[str, AnyArray]) -> str:
     """Rows, counted from 1, and what is said of them; safe in a spreadsheet.
 

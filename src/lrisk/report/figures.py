@@ -8,7 +8,7 @@ import numpy as np
 from ..analysis.audit import AuditResult, CoefficientShift, GroupRate, LossCurve
 from ..analysis.scores import score_histogram
 from .svg import WIDTH, Frame, Scale, box, element, figure, label, line, marker
-from .text import clipped, count, number, percent
+from .text import clipped, count, number, percent, squeezed
 
 #: Marks and dashes of the three fits: colour is never the only difference.
 SHAPES = {"ordinary": "circle", "robust": "square", "tail": "triangle"}
@@ -170,7 +170,7 @@ def coefficient_shifts(shifts: Sequence[CoefficientShift]) -> str:
         drawn.append(label(x(value), bottom + 16, shown, class_="tick middle"))
     for k, shift in enumerate(shifts):
         at = top + 20 * k + 10
-        name = f"\u2068{clipped(shift.name, 18)}\u2069"
+        name = f"\u2068{squeezed(shift.name, left - 10)}\u2069"
         drawn.append(label(left - 8, at + 4, name, class_="tick end"))
         trio = {name: getattr(shift, name) for name in SHAPES}
         known = {name: v for name, v in trio.items() if math.isfinite(v)}
@@ -196,18 +196,21 @@ def coefficient_shifts(shifts: Sequence[CoefficientShift]) -> str:
 
 def group_bars(rates: Sequence[GroupRate], task: str, *, what: str) -> str:
     """Flag rate and 95 % quantile of the loss, a bar each, by group or time."""
-    left, top = 112.0, 26.0
+    # Stretches of time have long names, of which both ends matter.
+    times = what == "time"
+    left, second, top = (150.0, 278.0, 26.0) if times else (112.0, 262.0, 26.0)
     drawn = []
     for k, rate in enumerate(rates):
-        name = f"\u2068{clipped(rate.group, 15)}\u2069"
+        shown = stretch(rate.group) if times else rate.group
+        name = f"\u2068{squeezed(shown, left - 10, middle=times)}\u2069"
         drawn.append(label(left - 8, top + 20 * k + 14, name, class_="tick end"))
     shares = [rate.flag_rate for rate in rates]
-    x = Scale.over(shares, left, 212.0, zero=True)
+    x = Scale.over(shares, left, second - 50, zero=True)
     drawn.append(label(left, top - 12, "flagged", class_="name"))
     drawn.append(_bars(x, top, shares, map(percent, shares), "bar-flagged"))
     tails = [rate.q95_loss for rate in rates]
-    x = Scale.over(tails, 262.0, _RIGHT - 26, zero=True)
-    drawn.append(label(262.0, top - 12, "loss at 95 %", class_="name"))
+    x = Scale.over(tails, second, _RIGHT - 26, zero=True)
+    drawn.append(label(second, top - 12, "loss at 95 %", class_="name"))
     drawn.append(_bars(x, top, tails, map(number, tails), "bar"))
     words = "; ".join(
         f"{clipped(r.group, 30)}: {count(r.rows)} rows, {percent(r.flag_rate)} "
@@ -217,6 +220,22 @@ def group_bars(rates: Sequence[GroupRate], task: str, *, what: str) -> str:
     title = f"Flags and tail by {what}"
     return figure(f"fig-{what}", title, f"{words}. Loss: {loss_name(task)}.",
                   top + 20 * len(rates) + 8, "".join(drawn))  # fmt: skip
+
+
+def stretch(name: str) -> str:
+    """A stretch of time with what its ends share said once.
+
+    Examples
+    --------
+    >>> stretch("2024-01-21 to 2024-02-09"), stretch("2024-12-30 to 2025-01-09")
+    ('2024-01-21–02-09', '2024-12-30–2025-01-09')
+    """
+    first, _, last = name.partition(" to ")
+    if not last:
+        return name
+    alike = next((k for k, (a, b) in enumerate(zip(first, last)) if a != b), 0)
+    cut = max(first.rfind(mark, 0, alike) for mark in "- ") + 1
+    return f"{first}–{last[cut:]}"
 
 
 def _bars(

@@ -6,32 +6,38 @@ from dataclasses import replace
 from typing import Any
 
 from ..analysis.audit import AuditResult, Cause, Repair
+from ..analysis.audit.comparing import change_words
+from ..analysis.audit.wording import next_steps, summary
 
-#: What replaces a sentence that would tell a value.
-WITHHELD = "(left out: it names a value)"
+#: What replaces a sentence of which nobody can say whether it tells a value.
+WITHHELD = "(left out: it may tell a value)"
+#: Sentences that are kept: those of the audit that are made of counts and names of
+#: spectra only.
+_KEPT = re.compile(
+    r"The fits were trained on \d+ of \d+ rows, drawn at random; all rows were judged, "
+    r"\d+ at a time\."
+    r"|Under [a-z_]+(:[\d.,]+)? the best fit ignores all columns and predicts the same "
+    r"for every row; [a-z_]+(:[\d.,]+)? was used instead\."
+)
+#: Options that are kept: names such as "rbf" and "superquantile:0.9".
+_OPTION = re.compile(r"[a-z_]+(:[\d.,]+)?")
 
 
 def redacted(result: AuditResult) -> AuditResult:
     """The same findings without cell values and names of groups.
 
-    Names of columns, counts, scores, residuals, coefficients and losses stay. Reasons
-    and causes are reduced to the columns they name, repairs to column and kind.
+    Nothing is searched for secrets: only what cannot hold any is kept. Names of
+    columns, counts, scores, residuals, coefficients and losses stay. Reasons and causes
+    are reduced to the columns they name, repairs to column and kind, notes lose their
+    examples, and the summary and the next steps are made anew from what is left.
     """
     columns = [column.name for column in result.columns]
-    secrets = _secrets(result, columns)
-
-    def words(text: str) -> str:
-        # An equation, as in "year = 1970", is where a number tells a value.
-        return WITHHELD if "=" in text or secrets.within(text) else text
-
     name_columns = _Lexicon(columns)
-    return replace(
+    kept = replace(
         result,
-        columns=[replace(column, note="") for column in result.columns],
-        summary=words(result.summary),
-        tail_note=words(result.tail_note),
-        sampling=words(result.sampling),
-        next_steps=[words(step) for step in result.next_steps],
+        columns=[replace(column, example="") for column in result.columns],
+        tail_note=_sentence(result.tail_note),
+        sampling=_sentence(result.sampling),
         reasons=[name_columns.within_all(reasons) for reasons in result.reasons],
         flagged=[
             replace(
@@ -52,12 +58,22 @@ def redacted(result: AuditResult) -> AuditResult:
         ],
         times=[replace(g, group=f"period {i + 1}") for i, g in enumerate(result.times)],
         causes=[_cause(cause, name_columns) for cause in result.causes],
-        repairs=[_repair(repair) for repair in result.repairs],
-        comparison=_numbers(result.comparison),
-        options={
-            k: v if _plain(v) else words(str(v)) for k, v in result.options.items()
-        },
+        repairs=[_repair(repair, name_columns) for repair in result.repairs],
+        noisy_range="in one part of its range" if result.noisy_range else "",
+        comparison=_comparison(result.comparison),
+        options={k: _option(v, columns) for k, v in result.options.items()},
     )
+    return replace(kept, summary=summary(kept), next_steps=next_steps(kept))
+
+
+def _sentence(text: str) -> str:
+    return text if not text or _KEPT.fullmatch(text) else WITHHELD
+
+
+def _option(value: Any, columns: list[str]) -> Any:
+    if value is None or isinstance(value, bool | int | float) or value in columns:
+        return value
+    return value if _OPTION.fullmatch(str(value)) else WITHHELD
 
 
 class _Lexicon:
@@ -100,44 +116,42 @@ class _Lexicon:
 
 
 def _cause(cause: Cause, columns: _Lexicon) -> Cause:
-    named = ", ".join(columns.within(cause.text)) or "a column"
+    named = ", ".join(columns.within(cause.text)) or "the order of the rows"
     text = (
-        f"{cause.flagged_with} of {cause.flagged} flagged rows have the same in {named}"
+        f"{cause.flagged_with} of {cause.flagged} flagged rows are alike in {named} "
+        f"({cause.rows_with} of all {cause.rows} are)."
     )
     return replace(cause, text=text)
 
 
-def _repair(repair: Repair) -> Repair:
-    return replace(repair, text=f"{repair.kind} in {repair.column}")
+def _repair(repair: Repair, columns: _Lexicon) -> Repair:
+    named = " and ".join(columns.within(repair.column)) or "a column"
+    rows = "1 row fits" if len(repair.rows) == 1 else f"{len(repair.rows)} rows fit"
+    kind = repair.kind if re.fullmatch(r"[a-z]+|[x/][\d.]+", repair.kind) else "change"
+    return replace(repair, column=named, text=f"{rows} after: {kind} in {named}.")
 
 
-def _secrets(result: AuditResult, columns: list[str]) -> _Lexicon:
-    """The words that would tell a value: cells shown, names of groups.
-
-    Numbers are left out: every number of a sentence would look like some cell.
-    """
-    cells = {row.observed for row in result.flagged}
-    cells |= {value for row in result.flagged for value in row.values.values()}
-    cells |= {rate.group for rate in [*result.groups, *result.times]}
-    cells |= {cause.text for cause in result.causes}
-    cells |= {repair.text for repair in result.repairs}
-    words = {cell.strip() for cell in cells} - set(columns)
-    return _Lexicon(word for word in words if not _numeric(word))
-
-
-def _numeric(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def _plain(value: Any) -> bool:
-    return value is None or isinstance(value, bool | int | float)
-
-
-def _numbers(comparison: dict[str, Any] | None) -> dict[str, Any] | None:
+def _comparison(comparison: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The numbers of a comparison, and its sentence made anew from them."""
     if comparison is None:
         return None
-    return {key: value for key, value in comparison.items() if _plain(value)}
+    kept: dict[str, Any] = {}
+    for key, value in comparison.items():
+        if re.fullmatch(r"[a-z_ ]+", key) and (numbers := _numbers(value)) is not None:
+            kept[key] = numbers
+    if "flagged" in kept and "interval" in kept:
+        kept["text"] = change_words(kept)
+    return kept
+
+
+def _numbers(value: Any) -> Any:
+    """Numbers, and lists and objects of numbers only; None for anything else."""
+    if isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        entries = [_numbers(entry) for entry in value]
+        return None if any(entry is None for entry in entries) else entries
+    if isinstance(value, dict):
+        inside = {str(key): _numbers(entry) for key, entry in value.items()}
+        return None if any(entry is None for entry in inside.values()) else inside
+    return None

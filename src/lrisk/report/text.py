@@ -60,6 +60,44 @@ def clipped(text: object, width: int) -> str:
     return kept.rstrip() + "…"
 
 
+#: Widths of characters in units of the type's size, in a wide sans-serif: others are
+#: taken as narrower than they may be in no common one.
+_NARROW, _WIDE = "iljtfrI.,:;|!'()[] -", "mwMW@%=+<>~&"
+
+
+def drawn_width(text: str, size: float = 11.0) -> float:
+    """About how wide a line of text is at most, in units of the picture."""
+    return size * sum(map(_ems, text))
+
+
+def _ems(character: str) -> float:
+    if character in _NARROW:
+        return 0.42
+    if character in _WIDE:
+        return 1.0
+    if _columns(character) != 1:
+        return 1.1 * _columns(character)
+    return 0.78 if character.isupper() else 0.65
+
+
+def squeezed(text: object, room: float, *, middle: bool = False) -> str:
+    """The text cut until it can be drawn in `room`: at its end, or in its middle.
+
+    Examples
+    --------
+    >>> squeezed("temperature", 50), squeezed("2024-01-01–2025-02-02", 90, middle=True)
+    ('temper…', '2024-0…-02-02')
+    """
+    words = printable(text, 200)
+    kept = len(words)
+    shown = words
+    while drawn_width(shown) > room and kept > 1:
+        kept -= 1
+        head = (kept + 1) // 2 if middle else kept
+        shown = f"{words[:head].rstrip()}…{words[len(words) - (kept - head) :]}"
+    return shown
+
+
 def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.audit import AuditResult, GroupRate
+from ..analysis.audit.wording import COUNTING, NOISE_SCALE
 from ..analysis.scores import ThresholdCurve, threshold_curve
 from . import figures
 from .rows import shown_rows
@@ -31,11 +32,14 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "redact": redact,
         "clean": result.looks_clean,
         "summary": printable(result.summary, 1500),
+        "noise_scale": NOISE_SCALE,
+        "counting": COUNTING,
         "key_figures": _facts(result, flagged),
         "losses": _losses(result),
         "loss_name": figures.loss_name(result.task),
         "tail_note": printable(result.tail_note, 600),
         "rows": rows,
+        "least": [] if rows else _least(result),
         "n_flagged": flagged,
         "flagged": count(flagged),
         "agrees": int(curve.flagged[curve.chosen]) == flagged,
@@ -61,6 +65,15 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
     }
 
 
+def _least(result: AuditResult) -> list[tuple[int, str]]:
+    """Rows that fit least, and why, where none is flagged."""
+    return [
+        (row, printable(" ".join(result.reasons[row - 1]), 400))
+        for row in result.least_fitting[:MOST]
+        if row <= len(result.reasons)
+    ]
+
+
 def _slider(result: AuditResult, curve: ThresholdCurve, flagged: int) -> dict[str, Any]:
     """What the slider tells; at the audit's own threshold, what the audit itself says.
 
@@ -68,9 +81,16 @@ def _slider(result: AuditResult, curve: ThresholdCurve, flagged: int) -> dict[st
     """
     counts = [int(v) for v in curve.flagged]
     expected = [round(float(v), 2) for v in curve.expected_false]
-    counts[curve.chosen] = flagged
     if math.isfinite(result.expected_false_flags):
+        # What the scores are too sure of is shared out among the rows they flag.
+        more = result.expected_false_flags - float(curve.expected_false[curve.chosen])
+        each = max(more, 0.0) / max(counts[curve.chosen], 1)
+        expected = [
+            round(min(float(false) + each * rows, float(rows)), 2)
+            for false, rows in zip(curve.expected_false, counts)
+        ]
         expected[curve.chosen] = round(result.expected_false_flags, 2)
+    counts[curve.chosen] = flagged
     return {
         "levels": [round(float(v), 6) for v in curve.levels],
         "flagged": counts,
@@ -103,12 +123,26 @@ def _facts(result: AuditResult, flagged: int) -> list[tuple[str, str, str]]:
         ("do not fit", count(flagged), f"{share} of the rows judged"),
         ("estimated share", percent(result.contamination),
          f"likely between {percent(low)} and {percent(high)}"),
-        ("expected false flags", number(round(result.expected_false_flags, 1)),
-         f"of the {count(flagged)} flagged"),
+        ("expected false flags", _false_flags(result, flagged),
+         f"of the {count(flagged)} flagged{_noisy(result)}"),
         ("columns", count(len(result.columns)),
          f"target: {printable(result.target, 40)}"),
         ("missing cells", count(result.n_missing), "in the whole table"),
     ]  # fmt: skip
+
+
+def _false_flags(result: AuditResult, flagged: int) -> str:
+    expected = result.expected_false_flags
+    if flagged and expected < 0.5:
+        return "fewer than 1"
+    return number(round(expected, 1))
+
+
+def _noisy(result: AuditResult) -> str:
+    if not result.noisy_rows:
+        return ""
+    name = printable(result.noisy_column, 40)
+    return f"; {count(result.noisy_rows)} more if noise grows with {name}"
 
 
 def _losses(result: AuditResult) -> list[dict[str, Any]]:
@@ -155,7 +189,7 @@ def _lists(result: AuditResult) -> dict[str, Any]:
             "kind": printable(column.kind, 20),
             "missing": count(column.missing),
             "distinct": count(column.distinct),
-            "note": printable(column.note, 200),
+            "note": printable(column.remark, 300),
         }
         for column in result.columns[:MOST_COLUMNS]
     ]

@@ -3,15 +3,19 @@
 import contextlib
 import csv
 import io
+import itertools
 import json
 import math
 import os
 import re
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ..analysis.audit import AuditResult
+from ..analysis.audit.verdicts import in_words, parse_verdicts, verdicts_of
 from .page import render
 from .redaction import redacted
 
@@ -32,7 +36,9 @@ def write_audit(
     ----------
     result : AuditResult
     folder : path
-        Made if it is not there. Files of an earlier audit are replaced.
+        Made if it is not there. Files of an earlier audit are replaced; verdicts that
+        a person wrote into its ``rows.csv`` are carried over if the table is the same,
+        and the file is saved as ``rows-1.csv`` if it is another.
     redact : bool, default=False
         Leave cell values and names of groups out of all three files.
 
@@ -46,14 +52,69 @@ def write_audit(
     OSError
         If the folder cannot be written; then nothing is left behind.
     """
+    place = Path(folder)
+    earlier = earlier_verdicts(place, result)
+    said = {**earlier.kept, **result.judgements}
     html = render(result, redact=redact)
-    shown = redacted(result) if redact else result
+    shown = replace(redacted(result) if redact else result, judgements=said)
     contents = {
         "report.html": html,
         "rows.csv": rows_csv(shown),
         "audit.json": json.dumps(shown.to_dict(), allow_nan=False, ensure_ascii=False),
     }
-    return _write_together(Path(folder), contents)
+    if earlier.saved:
+        contents[earlier.saved] = earlier.text
+    return _write_together(place, contents)
+
+
+class Earlier(NamedTuple):
+    """Verdicts that stand in a folder's ``rows.csv`` already.
+
+    Attributes
+    ----------
+    kept : dict of int to str
+        Those that are carried over, since the rows are the same.
+    saved : str
+        Empty, or the name under which the file is saved: its rows are others.
+    text : str
+        That file.
+    """
+
+    kept: dict[int, str]
+    saved: str
+    text: str
+
+
+def earlier_verdicts(folder: Path, result: AuditResult) -> Earlier:
+    """What becomes of the verdicts that a person wrote into a folder's ``rows.csv``.
+
+    They are carried over if the ``audit.json`` beside it is of the same table, and
+    saved otherwise (``rows-1.csv``, ``rows-2.csv``, ...).
+    """
+    none = Earlier({}, "", "")
+    try:
+        text = (folder / "rows.csv").read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return none
+    try:
+        words = verdicts_of(text)
+        filled = bool(words)
+    except ValueError:
+        words, filled = {}, True
+    if not filled:
+        return none
+    try:
+        before = json.loads((folder / "audit.json").read_text("utf-8"))
+        same = bool(result.fingerprint) and before["fingerprint"] == result.fingerprint
+        said = in_words(parse_verdicts(words, result.n_rows)) if same and words else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        said = {}
+    if said:
+        return Earlier(said, "", text)
+    used = {path.name for path in folder.iterdir()}
+    name = next(f"rows-{k}.csv" for k in itertools.count(1)
+                if f"rows-{k}.csv" not in used)  # fmt: skip
+    return Earlier({}, name, text)
 
 
 def rows_csv(result: AuditResult) -> str:
@@ -78,7 +139,10 @@ def _rows(result: AuditResult) -> Iterator[tuple[object, ...]]:
     )
     for row, (score, flag, residual, reasons) in enumerate(zip(*columns), start=1):
         words = harmless("; ".join(reasons)) if reasons else ""
-        yield row, _cell(score), "true" if flag else "false", _cell(residual), words, ""
+        flagged = "true" if flag else "false"
+        said = result.judgements.get(row)
+        verdict = harmless(said) if said else ""
+        yield row, _cell(score), flagged, _cell(residual), words, verdict
 
 
 def _cell(value: float) -> str:
@@ -104,6 +168,7 @@ def _write_together(folder: Path, contents: dict[str, str]) -> list[Path]:
     places = {folder / name: text for name, text in contents.items()}
     written: dict[Path, Path] = {}
     new: list[Path] = []
+    replaced: dict[Path, bytes] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for place, text in places.items():
@@ -113,11 +178,15 @@ def _write_together(folder: Path, contents: dict[str, str]) -> list[Path]:
             written[place] = temporary
             temporary.write_text(text, "utf-8", "replace", newline="")
         for place, temporary in written.items():
-            existed = place.exists()
+            before = place.read_bytes() if place.exists() else None
             os.replace(temporary, place)
-            if not existed:
+            if before is None:
                 new.append(place)
+            else:
+                replaced[place] = before
     except BaseException:
+        for path, before in replaced.items():
+            path.write_bytes(before)
         for path in [*written.values(), *new]:
             path.unlink(missing_ok=True)
         for path in missing:

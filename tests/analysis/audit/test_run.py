@@ -49,7 +49,7 @@ def test_gross_errors_are_found(planted):
     assert low <= wrong.mean() <= high and not result.looks_clean
     assert "do not fit" in result.summary and "wrong" not in result.summary
     doubt = np.sum(1.0 - result.scores[result.flags])
-    assert result.expected_false_flags == pytest.approx(doubt)
+    assert doubt <= result.expected_false_flags < 1.0
 
 
 def test_cause_and_repair_are_named(planted):

@@ -74,7 +74,7 @@ def test_dates_in_text_and_as_dates_agree(mixed):
 )
 def test_text_is_read_for_what_it_means(cells, kind, note):
     column = typed_column("c", np.array(cells, dtype=object))
-    assert column.kind == kind and note in column.note
+    assert column.kind == kind and note in column.remark
 
 
 def test_impossible_date_is_missing():
@@ -146,3 +146,113 @@ def test_values_behind_a_gap_are_noted():
     assert typed_column("weight", weight).note == ""
     weight[[5, 50, 150]] *= 1000
     assert "3 values lie far from all others" in typed_column("weight", weight).note
+
+
+def text(cells):
+    return typed_column("c", np.array(cells, dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("cells", "value", "note"),
+    [
+        (["1,50", "2,25", "1.234,5"], 1.5, "decimal points"),
+        (["1,234", "950", "12,345,678.5"], 1234.0, "thousands"),
+        (["$12", "$1,200.50", "-$3"], 12.0, "thousands"),
+        (["12,5 €", "3 €", "4,25 €"], 12.5, "decimal points"),
+    ],
+)
+def test_numbers_as_people_write_them(cells, value, note):
+    column = text(cells * 10)
+    assert column.kind == "numeric" and column.values[0] == value
+    assert not column.missing.any() and note in column.note
+
+
+@pytest.mark.parametrize(
+    ("cells", "iso", "note"),
+    [
+        (["01/31/2020", "02/01/2020"], "2020-01-31", "month, day"),
+        (["31/01/2020", "02/01/2020"], "2020-01-31", "day, month"),
+        (["03/02/2020", "04/02/2020"], "2020-03-02", "other order"),
+        (["2020-01-31T02:00:00+02:00", "2020-02-01T00:00:00Z"], "2020-01-31", ""),
+        (["2020-01-30 20:30:00-0330", "2020-02-01"], "2020-01-31", ""),
+    ],
+)
+def test_dates_as_people_write_them(cells, iso, note):
+    column = text(cells * 10)
+    assert column.kind == "date" and not column.missing.any()
+    assert column.shown(0) == iso and note in column.note
+
+
+def test_labels_of_a_target_stay_as_they_are():
+    x = np.arange(40.0) ** 1.1
+    for words in (["yes", "no"], ["T", "F"], ["none", "flu"], ["NA", "EU"]):
+        table = table_of({"x": x, "y": words * 20}, "y")
+        assert table.classes == sorted(words) and table.used.all()
+        assert table.target_shown(0) == words[0]
+    (note,) = table.notes
+    assert "missing" in note and "'NA'" in table.summaries()[-1].remark
+    numbers = ["NA", *[f"{v}" for v in range(39)]]
+    table = table_of({"x": x, "y": numbers}, "y")
+    assert table.task == "regression" and table.used.sum() == 39
+    assert table_of({"x": x, "y": ["", "a", "b", None] * 10}, "y").used.sum() == 20
+
+
+def test_notes_tell_no_value():
+    column = text(["SECRET", *map(str, range(30))])
+    assert "SECRET" not in column.note and "SECRET" in column.remark
+    table = table_of({"x": np.arange(40.0) ** 1.1, "y": ["a", "b"] * 19 + ["a", "Z"]},
+                     "y")  # fmt: skip
+    goal = table.summaries()[-1]
+    assert "single row" in goal.note and "Z" not in goal.note and "'Z'" in goal.remark
+
+
+def test_an_identifier_in_a_role_does_not_become_a_feature():
+    data = {"x": np.arange(40.0) ** 1.1, "u": [f"u{i}" for i in range(40)],
+            "y": np.sin(np.arange(40.0))}  # fmt: skip
+    table = table_of(data, "y", group="u")
+    assert [column.name for column in table.features] == ["x"]
+    assert table.named("u").kind == "group"
+    table = table_of({**data, "u": ["a", "b"] * 20}, "y", group="u")
+    assert [column.name for column in table.features] == ["x", "u"]
+
+
+def unusable():
+    x, y = np.arange(30.0) ** 1.1, np.sin(np.arange(30.0))
+    frame = pl.DataFrame({"x": x, "y": y})
+    return {
+        "list": (frame.with_columns(s=pl.Series([[1, 2]] * 30)), {}, "column s must"),
+        "binary": (frame.with_columns(s=pl.Series([b"a"] * 30)), {}, "column s must"),
+        "struct": (frame.with_columns(s=pl.struct("x")), {}, "column s must"),
+        "lazy": (frame.lazy(), {}, r"data must .*collect\(\)"),
+        "lists": ({"x": x, "s": [[1]] * 30, "y": y}, {}, "s must be one value"),
+        "complex": ({"x": x * 1j, "y": y}, {}, "column x must"),
+        "empty": (pd.DataFrame(), {}, "data must"),
+        "no rows": (pd.DataFrame({"x": [], "y": []}), {}, "data must"),
+        "twice": (pd.DataFrame(np.ones((30, 3)), columns=["x", "y", "y"]), {},
+                  "target must be the name of one column"),
+        "both": (frame, {"group": "x", "time": "x"}, "time must be another"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("case", unusable())
+def test_what_cannot_be_used_is_named(case):
+    data, options, words = unusable()[case]
+    with pytest.raises((ValueError, TypeError), match=words):
+        table_of(data, "y", **options)
+
+
+def test_durations_are_days_and_names_may_be_numbers():
+    hours = [36, 12] * 15
+    made = pd.DataFrame({0: pd.to_timedelta(hours, "h"), 1: np.sin(np.arange(30.0))})
+    for target in (1, "1"):
+        table = table_of(made, target)
+        assert table.target.name == "1" and table.columns[0].values[0] == 1.5
+    frame = pl.DataFrame({"s": made[0], "y": made[1]})
+    assert table_of(frame, "y").columns[0].values.tolist() == [1.5, 0.5] * 15
+
+
+def test_fingerprints_tell_tables_apart(mixed):
+    known = table_of(mixed, "y").fingerprint()
+    assert known == table_of(pl.from_pandas(mixed), "y").fingerprint()
+    mixed.loc[4, "size"] += 1e-9
+    assert known != table_of(mixed, "y").fingerprint()

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._typing import AnyArray, Bools, Floats, Indices
+from ..._typing import AnyArray, Bools, Indices
 from ...procedures.contamination.feature_errors import suspected_columns
+from .reading_text import days, readings
+from .result import remark
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a"}
@@ -20,9 +22,6 @@ LONG = 25
 #: How a note speaks of values that may be in another unit.
 FAR_WORDS = "lie far from all others"
 _ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|nr|no)$", re.IGNORECASE)
-_CLOCK = r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?Z?)?"
-_DATE = re.compile(rf"^\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}{_CLOCK}$")
-_DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})$")
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,11 @@ class Column:
     levels : list of str
         Of the others, in falling order of frequency.
     note : str
+        Sentences that tell no value.
+    example : str
+        Values that the note speaks of.
+    usable : bool
+        Whether models could use it, whatever its role.
     """
 
     name: str
@@ -47,6 +51,13 @@ class Column:
     values: AnyArray
     levels: list[str]
     note: str = ""
+    example: str = ""
+    usable: bool = True
+
+    @property
+    def remark(self) -> str:
+        """The note with its example."""
+        return remark(self.note, self.example)
 
     @property
     def has_levels(self) -> bool:
@@ -70,8 +81,9 @@ class Column:
     @property
     def is_feature(self) -> bool:
         """Whether models use it."""
-        return self.kind in ("numeric", "categorical", "boolean", "date",
-                             "group", "time")  # fmt: skip
+        return self.usable and self.kind in (
+            "numeric", "categorical", "boolean", "date", "group", "time",
+        )  # fmt: skip
 
     def shown(self, row: int) -> str:
         """One cell as text, cut to 80 characters."""
@@ -89,11 +101,11 @@ class Column:
         return f"{value:.6g}"
 
     def called(self, kind: str) -> "Column":
-        """The same column in another role."""
-        return replace(self, kind=kind)
+        """The same column in another role; an identifier does not become a feature."""
+        return replace(self, kind=kind, usable=self.is_feature)
 
 
-def typed_column(name: str, raw: AnyArray) -> Column:
+def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
     """Find out what a column holds.
 
     Parameters
@@ -101,6 +113,9 @@ def typed_column(name: str, raw: AnyArray) -> Column:
     name : str
     raw : array of shape (n,)
         Of floats, booleans, dates, or objects (strings, with None where missing).
+    labels : bool
+        Whether words, as of a target, are labels as they stand: "yes" stays "yes", and
+        "none" is a label like any other unless nearly all other cells are numbers.
     """
     kind = raw.dtype.kind
     if kind == "b":
@@ -111,39 +126,60 @@ def typed_column(name: str, raw: AnyArray) -> Column:
         note = ""
         if infinite.any():
             values = np.where(infinite, np.nan, values)
-            note = f"{infinite.sum()} infinite cells count as missing."
+            many = infinite.sum() > 1
+            note = f"{infinite.sum()} infinite cell{'s count' if many else ' counts'} "
+            note += "as missing."
         return _checked(Column(name, "numeric", values, [], note), whole=kind in "iu")
     if kind == "M":
-        return _checked(Column(name, "date", _days(raw), ["date"]))
-    return _from_text(name, raw)
+        return _checked(Column(name, "date", days(raw), ["date"]))
+    return _from_text(name, raw, labels)
 
 
-def _from_text(name: str, raw: AnyArray) -> Column:
-    codes, levels = _levels(raw)
+def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
+    codes, levels = _levels(raw, MISSING)
     known = codes >= 0
-    if not known.any():
-        return _checked(Column(name, "categorical", codes, levels))
-    lower = [level.strip().lower() for level in levels]
-    if set(lower) <= TRUE | FALSE:
-        flags = np.array([float(level in TRUE) for level in lower] + [np.nan])
-        return _checked(Column(name, "boolean", flags[codes], []))
-    counts = np.bincount(codes[known], minlength=len(levels))
-    for kind, parse in (("numeric", _number), ("date", _date)):
-        numbers = np.array([parse(level) for level in levels] + [np.nan])
-        read = ~np.isnan(numbers[:-1])
-        if counts[read].sum() >= MOSTLY * counts.sum():
-            bad = int(counts[~read].sum())
-            example = next((level for level, ok in zip(levels, read) if not ok), "")
-            what = "numbers" if kind == "numeric" else "dates"
-            note = ""
-            if bad:
-                note = f"{bad} cells are no {what} (such as {example[:20]!r}): missing."
-            unit = ["date"] if kind == "date" else []
-            return _checked(Column(name, kind, numbers[codes], unit, note))
+    if known.any():
+        lower = [level.strip().lower() for level in levels]
+        if set(lower) <= TRUE | FALSE and not labels:
+            flags = np.array([float(level in TRUE) for level in lower] + [np.nan])
+            return _checked(Column(name, "boolean", flags[codes], []))
+        read = _as_numbers(name, codes, levels)
+        if read is not None:
+            return _checked(read)
+    if labels:
+        as_words = _levels(raw, {""})
+        # A single word that says "missing", and nothing else, is no class.
+        if known.any() or len(as_words[1]) > 1:
+            codes, levels = as_words
     return _checked(Column(name, "categorical", codes, levels))
 
 
-def _levels(raw: AnyArray) -> tuple[Indices, list[str]]:
+def _as_numbers(name: str, codes: Indices, levels: list[str]) -> Column | None:
+    """The column read in the way that reads most cells, if that is nearly all."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+    ways = readings(levels)
+    reads = [int(counts[~np.isnan(way.numbers)].sum()) for way in ways]
+    best = int(np.argmax(reads))
+    if reads[best] < MOSTLY * counts.sum():
+        return None
+    kind, numbers, note = ways[best]
+    if kind == "date" and note and reads.count(reads[best]) > 1:
+        note += " The other order is possible, too."
+    bad, example = int(counts.sum()) - reads[best], ""
+    if bad:
+        what = "number" if kind == "numeric" else "date"
+        unread = f"{bad} cells are no {what}s and count as missing."
+        if bad == 1:
+            unread = f"1 cell is no {what} and counts as missing."
+        note = f"{note} {unread}".strip()
+        first = int(np.flatnonzero(np.isnan(numbers))[0])
+        example = repr(levels[first][:20])
+    unit = ["date"] if kind == "date" else []
+    values = np.append(numbers, np.nan)[codes]
+    return Column(name, kind, values, unit, note, example)
+
+
+def _levels(raw: AnyArray, missing: set[str]) -> tuple[Indices, list[str]]:
     """Codes and levels of cells as text, the most frequent level first."""
     seen: dict[str, int] = {}
     codes = np.array(
@@ -155,45 +191,13 @@ def _levels(raw: AnyArray) -> tuple[Indices, list[str]]:
     )
     names = list(seen)
     counts = np.bincount(codes, minlength=len(names))
-    empty = np.array([name.strip().lower() in MISSING for name in names], dtype=bool)
+    empty = np.array([name.strip().lower() in missing for name in names], dtype=bool)
     by_name = np.argsort(np.array(names, dtype=object), kind="stable")
     order = by_name[np.argsort(np.where(empty, 1, -counts)[by_name], kind="stable")]
     place = np.empty(len(names), dtype=np.int64)
     place[order] = np.arange(len(names))
     place[empty] = -1
     return place[codes], [names[i] for i in order if not empty[i]]
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return np.nan
-    return value if np.isfinite(value) else np.nan
-
-
-def _date(text: str) -> float:
-    text = text.strip()
-    dotted = _DOTTED.match(text)
-    if dotted:
-        day, month, year = dotted.groups()
-        text = f"{year}-{month:0>2}-{day:0>2}"
-    elif not _DATE.match(text):
-        return np.nan
-    head, _, clock = text.replace("/", "-").replace("T", " ").rstrip("Z").partition(" ")
-    year, month, day = head.split("-")
-    padded = f"{year}-{month:0>2}-{day:0>2}"
-    try:
-        moment = np.datetime64(padded + (f"T{clock:0>5}" if clock else ""), "s")
-    except ValueError:
-        return np.nan
-    return float(_days(np.array([moment]))[0])
-
-
-def _days(raw: AnyArray) -> Floats:
-    seconds = raw.astype("datetime64[s]")
-    days = seconds.astype(np.int64) / 86400.0
-    return np.where(np.isnat(seconds), np.nan, days)
 
 
 def _checked(column: Column, whole: bool = False) -> Column:
@@ -228,5 +232,6 @@ def _with_far_values(column: Column) -> Column:
     if not suspects:
         return column
     far = known[suspects[0][1]]
-    note = f"{len(far)} values {FAR_WORDS}, such as {far[0]:.6g}."
-    return replace(column, note=f"{column.note} {note}".strip())
+    note = f"{column.note} {len(far)} values {FAR_WORDS}.".strip()
+    examples = [column.example, f"{far[0]:.6g}"]
+    return replace(column, note=note, example="; ".join(e for e in examples if e))

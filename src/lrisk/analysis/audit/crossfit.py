@@ -107,6 +107,9 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     if len(rows) < FEWEST:
         rule, remedy = f"known in at least {FEWEST} rows", "audit a larger table"
         raise ValueError(refused("audit", "target", rule, len(rows), remedy))
+    if not table.features:
+        rule = "of at least one column that varies and is no identifier"
+        raise ValueError(refused("audit", "data", rule, "none", "add features"))
     y = table.y[rows]
     fold = _folds(recipe, y, rng)
     training = _training(recipe, y, rng)
@@ -205,7 +208,10 @@ def _agreeing(
     On few rows a fold now and then takes wrong rows for structure, or the larger half
     of a relation for wrong. Then it is fitted to some of its rows. Where that does not
     help, it is fitted to those rows that the fit to all rows did not flag, and takes
-    from that fit only how far out wrong rows lie: still no model sees the fold's rows.
+    from that fit only how far out wrong rows lie. Still no model is fitted to the
+    fold's rows; but which of the other rows it is fitted to was then decided by a fit
+    that has seen them. (So was the spectrum of the tail fits, if the one that was asked
+    for collapsed on all rows.)
     """
     robust, kept = fitted(recipe.robust(), X, y)[0], np.arange(len(y))
     share = whole.contamination_

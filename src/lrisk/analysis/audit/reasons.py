@@ -102,3 +102,8 @@ def percent(share: float) -> str:
         return "0 %"
     digits = 1 if share < 0.0995 else 0
     return f"{100.0 * share:.{digits}f} %"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number and its noun: 1 row, 2 rows."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -24,7 +24,9 @@ class ColumnSummary:
         "target", "group" or "time".
     missing, distinct : int
     note : str
-        Empty, or one plain sentence.
+        Empty, or plain sentences that tell no value.
+    example : str
+        Empty, or values that the note speaks of.
     """
 
     name: str
@@ -32,6 +34,17 @@ class ColumnSummary:
     missing: int
     distinct: int
     note: str
+    example: str = ""
+
+    @property
+    def remark(self) -> str:
+        """The note with its example."""
+        return remark(self.note, self.example)
+
+
+def remark(note: str, example: str) -> str:
+    """A note, and the values that it speaks of."""
+    return f"{note} For example: {example}." if note and example else note
 
 
 @dataclass(frozen=True)
@@ -140,6 +153,17 @@ class AuditResult:
 
     `scores`, `residuals`, `flags` and `reasons` have one entry per input row, in input
     order; scores and residuals are NaN where the target is missing.
+
+    `contamination` and `interval` are reconciled with the flags: the interval holds the
+    share of rows that are flagged less the expected false flags. What the fit to all
+    rows together says is in `whole_share` and `whole_interval`. `far_rows` counts rows
+    farther out than the noise of the others explains, `tail_rows` those that are more
+    than six noise scales out and that a heavy tail of the noise explains; `noisy_rows`
+    counts flagged rows in a part (`noisy_range`) of `noisy_column`, where the noise may
+    be larger.
+    `judgements` holds what a person said ("wrong" or "right") by row, counted from 1,
+    and `fingerprint` tells tables apart. `least_fitting` are the rows, counted from 1,
+    that fit least, flagged or not, the worst first.
     """
 
     source: str
@@ -176,6 +200,25 @@ class AuditResult:
     versions: dict[str, str]
     seed: int
     seconds: float
+    whole_share: float = math.nan
+    whole_interval: tuple[float, float] = (math.nan, math.nan)
+    far_rows: int = 0
+    tail_rows: int = 0
+    noisy_column: str = ""
+    noisy_range: str = ""
+    noisy_rows: int = 0
+    judgements: dict[int, str] = field(default_factory=dict)
+    fingerprint: str = ""
+    least_fitting: list[int] = field(default_factory=list)
+
+    @property
+    def flagged_by_fits(self) -> int:
+        """Rows that the fits flag, whatever a person said of them."""
+        said = self.verdicts or {}
+        confirmed = said.get("confirmed", 0.0)
+        added = said.get("wrong", 0.0) - confirmed
+        taken = said.get("judged_flagged", 0.0) - confirmed
+        return int(np.sum(self.flags)) - round(added) + round(taken)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON holds it: NaN is null, arrays are lists.
@@ -183,11 +226,11 @@ class AuditResult:
         Most rows have no reasons: they are kept by position, as in ``{"12": [...]}``.
         """
         plain: dict[str, Any] = {}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.name == "reasons":
+        for entry in dataclasses.fields(self):
+            value = getattr(self, entry.name)
+            if entry.name == "reasons":
                 value = {str(i): list(r) for i, r in enumerate(value) if r}
-            plain[field.name] = _jsonable(value)
+            plain[entry.name] = _jsonable(value)
         return plain
 
     def rows_frame(self) -> Any:
@@ -201,6 +244,7 @@ class AuditResult:
                 "flag": self.flags,
                 "residual": self.residuals,
                 "reasons": [" ".join(words) for words in self.reasons],
+                "verdict": [self.judgements.get(i + 1, "") for i in range(self.n_rows)],
             }
         )
 
@@ -223,20 +267,24 @@ class AuditResult:
         for position, words in plain["reasons"].items():
             reasons[int(position)] = list(words)
         known["reasons"] = reasons
-        low, high = plain["interval"]
-        known["interval"] = (_number(low), _number(high))
+        for name in ("interval", "whole_interval"):
+            low, high = plain.get(name, (None, None))
+            known[name] = (_number(low), _number(high))
+        said = plain.get("judgements", {})
+        known["judgements"] = {int(row): str(word) for row, word in said.items()}
         return _record(cls, known)
 
 
 def _record(record: type[_Record], entry: dict[str, Any]) -> _Record:
     """A dataclass from a JSON object: null stands for NaN where a number belongs."""
     fields = dataclasses.fields(record)  # type: ignore[arg-type]
-    values = {field.name: entry[field.name] for field in fields}
-    for field in fields:
-        if field.type is float:
-            values[field.name] = _number(values[field.name])
-        elif field.type == list[float]:
-            values[field.name] = [_number(value) for value in values[field.name]]
+    # What an earlier version did not write has its default.
+    values = {each.name: entry[each.name] for each in fields if each.name in entry}
+    for each in fields:
+        if each.name in values and each.type is float:
+            values[each.name] = _number(values[each.name])
+        elif each.name in values and each.type == list[float]:
+            values[each.name] = [_number(value) for value in values[each.name]]
     return record(**values)
 
 

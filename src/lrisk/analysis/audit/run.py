@@ -11,16 +11,19 @@ from ..._params import check_choice, check_count, check_real
 from ..._typing import Bools, Floats, Indices
 from ..._version import __version__
 from ...spectra import parse_spectrum
+from .comparing import check_comparable, comparison
 from .crossfit import BLOCK, CrossFit, Progress, cross_fit
 from .curves import coefficient_shifts, loss_curves, sensitivity
 from .models import Recipe
 from .reasons import MOST_EXPLAINED, expected_of, explain
 from .repairs import likely_repairs
 from .result import AuditResult, FlaggedRow, GroupRate
-from .sharing import group_rates, shared_causes, time_rates
+from .share import expected_false, reconciled
+from .sharing import group_rates, noisy_region, shared_causes, time_rates
 from .tables import Table, table_of
-from .verdicts import measured, parse_verdicts
-from .wording import comparison, exchanged, looks_clean, next_steps, summary
+from .tails import FAR_OUT, far_rows
+from .verdicts import in_words, measured, parse_verdicts
+from .wording import exchanged, in_sentences
 
 #: Score above which a row is flagged.
 THRESHOLD = 0.7
@@ -54,8 +57,10 @@ def audit(
 
     Five times the fits are made without a fifth of the rows, preparation included, and
     judge that fifth: no row is judged by a model that has seen it, and losses are
-    compared on held-out rows. Only the share of rows that do not belong, and whether
-    there are any, is estimated from all rows together.
+    compared on held-out rows. Only three things are decided on all rows together: the
+    share of rows that do not belong and whether there are any; the spectrum of the tail
+    fit, if the one asked for collapses; and, where a fold's fit contradicts that share,
+    which of its training rows it is fitted to.
 
     Parameters
     ----------
@@ -103,6 +108,8 @@ def audit(
     start = clock.perf_counter()
     _check(task, kernel, contamination, seed)
     parse_spectrum(spectrum)
+    if compare is not None:
+        check_comparable(compare)
     table = table_of(data, target, task, group, time)
     said = parse_verdicts(verdicts, table.n_rows)
     recipe = Recipe(table.task, kernel, spectrum, contamination, seed)
@@ -127,8 +134,8 @@ def _check(task: str, kernel: str, contamination: Any, seed: Any) -> None:
 
 def _flags(
     found: CrossFit, recipe: Recipe, misfit: Floats, said: Indices
-) -> tuple[Bools, float]:
-    """Which used rows are flagged, and above which score."""
+) -> tuple[Bools, Bools, float]:
+    """Rows that the fits flag, rows flagged in the end, and above which score."""
     if recipe.contamination == "auto":
         flags, threshold = found.scores > THRESHOLD, THRESHOLD
     else:
@@ -138,7 +145,7 @@ def _flags(
         flags[worst] = True
         threshold = float(found.scores[worst].min()) if count else 1.0
     own = said[found.rows]
-    return np.asarray((flags | (own > 0)) & (own >= 0)), threshold
+    return flags, np.asarray((flags | (own > 0)) & (own >= 0)), threshold
 
 
 def _assemble(
@@ -153,8 +160,7 @@ def _assemble(
 ) -> AuditResult:
     n, rows = table.n_rows, found.rows
     residual, misfit = _residuals(table, found)
-    flags, threshold = _flags(found, recipe, misfit, said)
-    raw = found.scores > threshold if recipe.contamination == "auto" else flags
+    raw, flags, threshold = _flags(found, recipe, misfit, said)
     order = np.lexsort((-misfit, -found.scores))
     worst = order[flags[order]]
     told_rows = np.concatenate([worst[:MOST_EXPLAINED], order[:WORST], worst])
@@ -163,10 +169,20 @@ def _assemble(
     curves = loss_curves(found, recipe)
     causes = shared_causes(table, rows, flags)
     repairs = likely_repairs(table, found, worst, flags)
-    clean = looks_clean(int(flags.sum()), len(rows), found.interval)
-    false_flags = float(np.sum(1.0 - found.scores[flags & (said[rows] == 0)]))
-    told = recipe.contamination != "auto"
-    sampling = _sampling(found)
+    doubted = flags & (said[rows] == 0)
+    sizes = misfit if recipe.regression else None
+    false_flags = expected_false(found.scores, sizes, doubted)
+    far, mere = _far(sizes, flags, said[rows])
+    column, part, noisy = "", "", 0
+    share, interval = found.share, found.interval
+    if recipe.contamination == "auto":
+        if recipe.regression:
+            column, part, noisy = noisy_region(table, rows, doubted, residual)
+        wrong = int(np.sum(said[rows] > 0))
+        share, interval = reconciled(
+            share, interval, int(flags.sum()), false_flags, len(rows),
+            noisy=noisy, wrong=wrong,
+        )  # fmt: skip
     reasons: list[list[str]] = [[] for _ in range(n)]
     for i, told_words in words.items():
         reasons[int(rows[i])] = told_words
@@ -177,7 +193,7 @@ def _assemble(
     by_row[rows[flags]] = True
     was = np.zeros(n, dtype=bool)
     was[rows[raw]] = True
-    return AuditResult(
+    result = AuditResult(
         source=source,
         task=table.task,
         target=table.target.name,
@@ -187,12 +203,12 @@ def _assemble(
         n_missing=int(
             sum(column.missing.sum() for column in [*table.columns, table.target])
         ),
-        contamination=found.share,
-        interval=found.interval,
+        contamination=share,
+        interval=interval,
         expected_false_flags=false_flags,
         threshold=threshold,
-        looks_clean=clean and not told and not exchanged(repairs),
-        summary=summary(found, table, int(flags.sum()), false_flags, told, repairs),
+        looks_clean=False,
+        summary="",
         scores=_spread(n, rows, found.scores),
         residuals=_spread(n, rows, residual),
         flags=by_row,
@@ -209,16 +225,25 @@ def _assemble(
         verdicts=measured(said, was),
         comparison=None
         if compare is None
-        else comparison(compare, found.share, found.interval, by_row, curves),
-        next_steps=next_steps(
-            table, int(flags.sum()), clean, curves, causes, repairs, bool(sampling)
-        ),
-        sampling=sampling,
+        else comparison(compare, share, interval, by_row, curves),
+        next_steps=[],
+        sampling=_sampling(found),
         options=options,
         versions=_versions(),
         seed=recipe.seed,
         seconds=clock.perf_counter() - start,
+        whole_share=found.share,
+        whole_interval=found.interval,
+        far_rows=far,
+        tail_rows=mere,
+        noisy_column=column,
+        noisy_range=part,
+        noisy_rows=noisy,
+        judgements=in_words(said),
+        fingerprint=table.fingerprint(),
+        least_fitting=[int(row) + 1 for row in rows[order[:WORST]]],
     )
+    return in_sentences(result)
 
 
 def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
@@ -228,6 +253,15 @@ def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
         return away, np.abs(away) / found.scale
     surprise = np.sqrt(-2.0 * np.log(np.maximum(found.expected, 1e-300)))
     return surprise, surprise
+
+
+def _far(sizes: Floats | None, flags: Bools, said: Indices) -> tuple[int, int]:
+    """Rows far out that nobody called right, and far ones that are mere noise."""
+    if sizes is None:
+        return 0, 0
+    far = far_rows(sizes)
+    mere = (sizes >= FAR_OUT) & ~far & ~flags
+    return int(np.sum(far & (said >= 0))), int(mere.sum())
 
 
 def _spread(n: int, rows: Indices, values: Floats) -> Floats:

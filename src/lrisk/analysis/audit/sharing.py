@@ -1,5 +1,7 @@
 """What flagged rows share: groups, stretches of time, values, missing cells."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.stats import hypergeom
 
@@ -17,6 +19,11 @@ FEWEST, SHARE, LIFT, ACCIDENT = 5, 0.25, 2.0, 0.01
 MOST_CAUSES, MOST_LEVELS = 6, 50
 #: Ends of a numeric column that are tried, and parts of the order of rows.
 TAILS, STRETCHES = (0.05, 0.95), 20
+#: Where a column is cut in two to find larger noise on one side; the share of the
+#: flagged rows that must be there; and the share of them above (or below) what was
+#: expected under which they are no noise.
+CUTS = tuple(float(q) for q in np.linspace(0.05, 0.95, 19))
+NEARLY_ALL, ONE_SIDED = 0.8, 0.2
 
 
 def group_rates(column: Column, rows: Indices, flags: Bools, losses: Floats
@@ -140,6 +147,55 @@ def _conditions(table: Table, rows: Indices) -> list[tuple[str, Bools]]:
         first, last = rows[inside][0] + 1, rows[inside][-1] + 1
         conditions.append((f"lie between row {first} and row {last}", inside))
     return conditions
+
+
+def noisy_region(
+    table: Table, rows: Indices, flags: Bools, away: Floats
+) -> tuple[str, str, int]:
+    """Where the noise may be larger: one side of a number, flagged rows on both sides.
+
+    Rows that do not fit because noise is larger there lie above and below what is
+    expected, and nearly all of them on one side of some value of one column.
+
+    Returns
+    -------
+    column, part : str
+        Its name and which side of which value; empty if there is none.
+    count : int
+        How many flagged rows are in it.
+    """
+    flagged, n = int(flags.sum()), len(rows)
+    if flagged < FEWEST or flagged == n:
+        return "", "", 0
+    columns = [
+        column
+        for column in table.features
+        if not column.has_levels and column.distinct > MOST_LEVELS
+    ]
+    sides = (
+        (column, *side) for column in columns for side in _sides(column.values[rows])
+    )
+    tried = 2 * len(CUTS) * len(columns)
+    best, told = 0.0, ("", "", 0)
+    for column, words, at, inside in sides:
+        both, total = inside & flags, int(inside.sum())
+        count = int(both.sum())
+        if count < NEARLY_ALL * flagged or total > n / 2:
+            continue
+        above = float(np.mean(away[both] > 0.0))
+        accident = float(hypergeom.sf(count - 1, n, total, flagged)) * tried
+        lift = count / flagged / (total / n)
+        if lift > best and accident < ACCIDENT and ONE_SIDED < above < 1 - ONE_SIDED:
+            nearest = int(np.nanargmin(np.abs(column.values[rows] - at)))
+            shown = column.shown(int(rows[nearest]))
+            best, told = lift, (column.name, f"{words} {shown}", count)
+    return told
+
+
+def _sides(values: Floats) -> Iterator[tuple[str, float, Bools]]:
+    for at in np.nanquantile(values, CUTS):
+        yield "below", float(at), np.asarray(values < at)
+        yield "above", float(at), np.asarray(values > at)
 
 
 def _ends(column: Column, rows: Indices) -> list[tuple[str, Bools]]:

@@ -1,6 +1,7 @@
 """A table as the audit uses it: from pandas, polars or arrays to typed columns."""
 
 import difflib
+import hashlib
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,7 +10,8 @@ import numpy as np
 
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
-from .columns import Column, typed_column
+from .columns import MISSING, Column, typed_column
+from .reading_text import plain_number
 from .result import ColumnSummary
 
 #: Columns beyond which a table is refused.
@@ -18,6 +20,10 @@ MOST_COLUMNS = 2000
 FEW_VALUES = 10
 #: Rows of a class without which it cannot be held out.
 FEWEST_OF_CLASS = 2
+
+
+#: Cells that no column can be made of.
+_ODD = (list, tuple, dict, set, bytes, np.ndarray, complex)
 
 
 class Table(NamedTuple):
@@ -34,7 +40,9 @@ class Table(NamedTuple):
         Numbers, or positions among `classes`; NaN or −1 where missing.
     classes : list of str
     notes : list of str
-        What a reader should know of how the target was read.
+        What a reader should know of how the target was read; no value is told.
+    example : str
+        Values that the notes speak of.
     """
 
     columns: list[Column]
@@ -43,6 +51,7 @@ class Table(NamedTuple):
     y: AnyArray
     classes: list[str]
     notes: list[str]
+    example: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -67,10 +76,27 @@ class Table(NamedTuple):
 
     def summaries(self) -> list[ColumnSummary]:
         """One entry per column, the target last."""
+        goal = self.target
         return [
-            ColumnSummary(c.name, c.kind, int(c.missing.sum()), c.distinct, c.note)
-            for c in [*self.columns, self.target.called("target")]
-        ]
+            *(
+                ColumnSummary(c.name, c.kind, int(c.missing.sum()), c.distinct, c.note,
+                              c.example) for c in self.columns
+            ),
+            ColumnSummary(goal.name, "target", int(goal.missing.sum()), goal.distinct,
+                          " ".join(self.notes), self.example),
+        ]  # fmt: skip
+
+    def fingerprint(self) -> str:
+        """What tells this table from another: the beginning of a digest of all of it.
+
+        A digest of the whole table tells no cell.
+        """
+        digest = hashlib.sha256()
+        for column in [*self.columns, self.target]:
+            digest.update(f"{column.name}\0{len(column.values)}\0".encode())
+            digest.update("\0".join(column.levels).encode("utf-8", "replace"))
+            digest.update(np.ascontiguousarray(column.values).tobytes())
+        return digest.hexdigest()[:16]
 
     def target_shown(self, row: int) -> str:
         """The target of one row as text."""
@@ -95,15 +121,21 @@ def table_of(
     group, time : str or None
         Names of columns.
     """
+    if group is not None and group == time:
+        rule, remedy = "another column than group", "choose one role for it"
+        raise ValueError(refused("audit", "time", rule, time, remedy))
     names, raw = _raw_columns(data)
     check_width(len(names))
-    if isinstance(target, str):
-        target = closest(target, names, "target")
+    if isinstance(target, str) or np.ndim(target) == 0:
+        target = closest(str(target), names, "target")
+        if f"{target}.1" in names and _repeats(data, target):
+            rule, remedy = "the name of one column", "rename the others"
+            raise ValueError(refused("audit", "target", rule, "several", remedy))
         at = names.index(target)
-        goal = typed_column(target, raw[at])
+        goal = typed_column(target, raw[at], labels=True)
         names, raw = names[:at] + names[at + 1 :], raw[:at] + raw[at + 1 :]
     else:
-        goal = typed_column("target", _raw(target))
+        goal = typed_column("target", _raw(target, "target"), labels=True)
     if not names:
         rule, remedy = "of at least one column beside the target", "add features"
         raise ValueError(refused("audit", "data", rule, "none", remedy))
@@ -117,6 +149,10 @@ def table_of(
             at = names.index(closest(name, names, role))
             columns[at] = columns[at].called(role)
     return _with_target(columns, goal, task)
+
+
+def _repeats(data: Any, name: str) -> bool:
+    return [str(n) for n in getattr(data, "columns", [])].count(name) > 1
 
 
 def columns_of(data: Any) -> list[Column]:
@@ -175,16 +211,16 @@ def _with_target(columns: list[Column], goal: Column, task: str) -> Table:
     if goal.kind == "date":
         rule, remedy = "numbers or classes", "turn dates into numbers first"
         raise ValueError(refused("audit", "target", rule, "dates", remedy))
-    notes = [f"The target: {goal.note}"] if goal.note and numeric else []
+    notes = [goal.note] if goal.note and numeric else []
     if task == "auto":
         two = numeric and goal.distinct == 2
         task = "classification" if goal.has_levels or two or goal.kind == "boolean" \
             else "regression"  # fmt: skip
         if goal.kind in ("identifier", "text") and goal.has_levels:
             rule = "numbers, or classes that repeat"
+            got = f"{goal.distinct} different words"
             remedy = "choose another column, or clean it"
-            example = goal.levels[0][:40]
-            raise ValueError(refused("audit", "target", rule, example, remedy))
+            raise ValueError(refused("audit", "target", rule, got, remedy))
         if task == "regression" and goal.distinct <= FEW_VALUES:
             notes.append(
                 f"The target holds {goal.distinct} different numbers and was taken as "
@@ -193,34 +229,51 @@ def _with_target(columns: list[Column], goal: Column, task: str) -> Table:
     if task == "regression":
         if not numeric:
             rule, remedy = "numeric for regression", "or choose classification"
-            example = goal.levels[0][:40]
-            raise ValueError(refused("audit", "target", rule, example, remedy))
+            got = f"words, as in row {_first_word(goal)}"
+            raise ValueError(refused("audit", "target", rule, got, remedy))
         if goal.distinct < 2:
             rule, remedy = "of at least two values", "choose another column"
             raise ValueError(refused("audit", "target", rule, "a constant", remedy))
-        return Table(columns, goal, task, goal.values, [], notes)
+        return Table(columns, goal, task, goal.values, [], notes, goal.example)
     return _classified(columns, goal, notes)
+
+
+def _first_word(goal: Column) -> int:
+    """The first row, counted from 1, whose cell is no number."""
+    known = np.flatnonzero(goal.values >= 0)
+    words = np.isnan([plain_number(level) for level in goal.levels])
+    return int(known[words[goal.values[known]]][0]) + 1 if words.any() else 1
 
 
 def _classified(columns: list[Column], goal: Column, notes: list[str]) -> Table:
     codes, classes = _classes(goal)
     counts = np.bincount(codes[codes >= 0], minlength=len(classes))
     rare = counts < FEWEST_OF_CLASS
+    example = "" if goal.has_levels else goal.example
     if rare.any() and not rare.all():
-        lost = ", ".join(repr(classes[i][:40]) for i in np.flatnonzero(rare)[:3])
-        notes.append(f"Classes of a single row cannot be judged and are left: {lost}.")
+        lone = int(rare.sum())
+        notes.append(
+            "A class of a single row cannot be judged and is left out."
+            if lone == 1
+            else f"{lone} classes of a single row cannot be judged and are left out."
+        )
+        lost = (repr(classes[i][:40]) for i in np.flatnonzero(rare)[:3])
+        example = "; ".join([*([example] if example else []), *lost])
         place = np.full(len(classes) + 1, -1)
         place[np.flatnonzero(~rare)] = np.arange((~rare).sum())
         codes, classes = place[codes], [c for c, r in zip(classes, rare) if not r]
+    words = {c.strip().lower() for c in classes} & (MISSING - {""})
+    if goal.has_levels and words:
+        notes.append("A class is called as missing cells often are; it was kept.")
+        shown = [repr(c[:40]) for c in classes if c.strip().lower() in words]
+        example = "; ".join([*([example] if example else []), *shown])
     if len(classes) < 2:
         rule, remedy = "of at least two classes", "add rows of another class"
-        raise ValueError(
-            refused("audit", "target", rule, f"one class, {classes[0]}", remedy)
-        )
+        raise ValueError(refused("audit", "target", rule, "one class", remedy))
     if len(classes) > 100:
         rule, remedy = "of at most 100 classes", "choose regression or pool classes"
         raise ValueError(refused("audit", "target", rule, len(classes), remedy))
-    return Table(columns, goal, "classification", codes, classes, notes)
+    return Table(columns, goal, "classification", codes, classes, notes, example)
 
 
 def _classes(goal: Column) -> tuple[Indices, list[str]]:
@@ -238,21 +291,29 @@ def _classes(goal: Column) -> tuple[Indices, list[str]]:
 
 
 def _raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
+    if type(data).__name__ == "LazyFrame":
+        rule, remedy = "a table in memory", "call its collect() first"
+        raise TypeError(refused("audit", "data", rule, "LazyFrame", remedy))
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):
         names = [str(name) for name in data.columns]
         if hasattr(data, "iloc"):
             series = [data.iloc[:, j] for j in range(len(names))]
         else:
             series = [data[name] for name in names]
-        return _unique(names), [_raw(column) for column in series]
-    if isinstance(data, dict):
-        names = [str(name) for name in data]
-        return _unique(names), [_raw(column) for column in data.values()]
-    values = np.asarray(data)
-    if values.ndim != 2:
-        rule, remedy = "a table of rows and columns", "pass a frame or a 2-d array"
-        raise ValueError(refused("audit", "data", rule, type(data).__name__, remedy))
-    return [f"x{j + 1}" for j in range(values.shape[1])], [_raw(c) for c in values.T]
+    elif isinstance(data, dict):
+        names, series = [str(name) for name in data], list(data.values())
+    else:
+        values = np.asarray(data)
+        if values.ndim != 2:
+            rule, remedy = "a table of rows and columns", "pass a frame or a 2-d array"
+            got = type(data).__name__
+            raise ValueError(refused("audit", "data", rule, got, remedy))
+        names = [f"x{j + 1}" for j in range(values.shape[1])]
+        series = list(values.T)
+    if not names or not len(series[0]):
+        rule, remedy = "a table of rows and columns", "pass one that is not empty"
+        raise ValueError(refused("audit", "data", rule, "none", remedy))
+    return _unique(names), [_raw(column, n) for n, column in zip(names, series)]
 
 
 def _unique(names: list[str]) -> list[str]:
@@ -264,11 +325,11 @@ def _unique(names: list[str]) -> list[str]:
     return unique
 
 
-def _raw(series: Any) -> AnyArray:
+def _raw(series: Any, name: str) -> AnyArray:
     """One column as floats, booleans, dates or objects."""
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(series, polars.Series):
-        return _raw_polars(series, polars)
+        return _raw_polars(series, name, polars)
     kind = getattr(getattr(series, "dtype", None), "kind", "O")
     if kind in "iuf":  # pandas' own integers and floats may hold missing values
         if hasattr(series, "to_numpy"):
@@ -282,10 +343,20 @@ def _raw(series: Any) -> AnyArray:
     values = np.asarray(series)
     if values.ndim != 1:
         rule, remedy = "one value per row", "pass one column"
-        raise ValueError(refused("audit", "a column", rule, values.shape, remedy))
+        raise ValueError(refused("audit", name[:60], rule, values.shape, remedy))
     if values.dtype.kind in "biufM":
         return values
-    return _objects(values)
+    if values.dtype.kind == "m":  # durations, in days
+        return np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "D"))
+    if values.dtype.kind in "cV":
+        raise _unusable(name, values.dtype)
+    return _objects(values, name)
+
+
+def _unusable(name: str, kind: Any) -> ValueError:
+    rule, remedy = "numbers, words, dates or booleans", "convert it or leave it out"
+    got = f"the type {kind}"
+    return ValueError(refused("audit", f"column {name[:60]}", rule, got, remedy))
 
 
 def _whole_if_so(values: Floats, kind: str) -> AnyArray:
@@ -294,10 +365,13 @@ def _whole_if_so(values: Floats, kind: str) -> AnyArray:
     return values
 
 
-def _objects(values: AnyArray) -> AnyArray:
+def _objects(values: AnyArray, name: str) -> AnyArray:
     """Text, or numbers where all known cells are numbers."""
     cells = [None if _is_missing(cell) else cell for cell in values.tolist()]
     known = [cell for cell in cells if cell is not None]
+    odd = next((c for c in known if isinstance(c, _ODD)), None)
+    if odd is not None:
+        raise _unusable(name, type(odd).__name__)
     if known and all(isinstance(cell, bool | np.bool_) for cell in known):
         if len(known) == len(cells):
             return np.array(cells, dtype=bool)
@@ -315,8 +389,13 @@ def _is_missing(cell: Any) -> bool:
     return bool(cell != cell) if np.isscalar(cell) else type(cell).__name__ == "NAType"
 
 
-def _raw_polars(series: Any, polars: Any) -> AnyArray:
+def _raw_polars(series: Any, name: str, polars: Any) -> AnyArray:
     kind = series.dtype
+    if kind.is_nested() or kind in (polars.Binary, polars.Object):
+        raise _unusable(name, kind)
+    if kind == polars.Duration:
+        days = series.dt.total_microseconds().cast(polars.Float64) / 86_400e6
+        return np.array(days.to_numpy())
     if kind.is_numeric():
         plain = series.cast(polars.Float64).to_numpy()
         return _whole_if_so(np.array(plain), "i" if kind.is_integer() else "f")

@@ -1,5 +1,7 @@
 """What a person said of rows, and how often the flags agreed."""
 
+import csv
+import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +9,7 @@ import numpy as np
 
 from ..._params import refused
 from ..._typing import Bools, Indices
+from .share import wilson
 
 #: What a person may write (lower case) for "this row is wrong" and "this row is right".
 WRONG = {"wrong", "error", "bad", "yes", "y", "true", "1", "x"}
@@ -47,6 +50,44 @@ def parse_verdicts(verdicts: Any, n_rows: int) -> Indices:
     return said
 
 
+def verdicts_of(text: str) -> dict[int, str]:
+    """Words by row from the ``verdict`` column of a ``rows.csv``, as text.
+
+    A spreadsheet may have saved it with semicolons, and rows as ``4.0``.
+    """
+    return {row: word for row, word, _ in rows_of(text) if word}
+
+
+def rows_of(text: str) -> list[tuple[int, str, str]]:
+    """Row, verdict and residual of every line of a ``rows.csv``."""
+    head = text.partition("\n")[0]
+    separator = max(",;\t", key=head.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+    names = reader.fieldnames or []
+    if "row" not in names or "verdict" not in names:
+        raise ValueError("verdicts need the columns 'row' and 'verdict'")
+    found = []
+    for line in reader:
+        shown = line["row"] or ""
+        try:
+            row = float(shown.replace(",", "."))
+            if row != int(row):
+                raise ValueError
+        except (ValueError, OverflowError):
+            raise ValueError(f"{shown[:40]!r} is no row number") from None
+        found.append(
+            (int(row), (line["verdict"] or "").strip(), line.get("residual") or "")
+        )
+    return found
+
+
+def in_words(said: Indices) -> dict[int, str]:
+    """What was said, as "wrong" or "right", by row counted from 1."""
+    return {
+        int(i) + 1: "wrong" if said[i] > 0 else "right" for i in np.flatnonzero(said)
+    }
+
+
 def measured(said: Indices, flags: Bools) -> dict[str, float] | None:
     """Precision of the flags among judged rows, with Wilson's 90 % interval."""
     if not np.any(said):
@@ -56,12 +97,8 @@ def measured(said: Indices, flags: Bools) -> dict[str, float] | None:
     wrong = int(np.sum(said > 0))
     precision, low, high = np.nan, 0.0, 1.0
     if n:
-        z = 1.645
         precision = hits / n
-        middle = (precision + z * z / (2 * n)) / (1 + z * z / n)
-        reach = z * np.sqrt(precision * (1 - precision) / n + (z / (2 * n)) ** 2)
-        reach /= 1 + z * z / n
-        low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
+        low, high = wilson(precision, n)
     return {
         "judged": float(np.sum(said != 0)),
         "judged_flagged": float(n),

@@ -1,24 +1,49 @@
-"""The audit in sentences: its summary, what to do next, what changed since before."""
+"""The audit in sentences: its summary, what to do next, what changed since before.
 
-from typing import Any
+Sentences are made of the result alone, so that a result without its values, as a report
+that tells none is made of, says the same without them.
+"""
+
+import math
+from dataclasses import replace
 
 import numpy as np
 
 from .columns import FAR_WORDS
-from .crossfit import CrossFit
-from .reasons import percent
-from .result import Cause, LossCurve, Repair
-from .tables import Table
+from .reasons import counted, percent
+from .result import AuditResult, ColumnSummary, Repair
+from .share import CLEAN_SHARE
+from .tails import FAR_OUT
 
-#: A table looks clean if no more of its rows are flagged than this.
-CLEAN_SHARE = 0.02
 #: Rows below which nothing is judged.
 FEWEST_JUDGED = {"regression": 40, "classification": 50}
+#: What no audit of this kind sees.
+LIMIT = (
+    "Errors that follow a rule of their own, or that a column marks exactly, look like "
+    "structure and do not show."
+)
+#: What a noise scale is, and how rows are counted.
+NOISE_SCALE = (
+    "A noise scale is how far rows like this one usually lie from what is expected of "
+    "them."
+)
+COUNTING = "Rows count from 1, the header left out."
 
 
-def looks_clean(flagged: int, n_used: int, interval: tuple[float, float]) -> bool:
-    """Nothing, or next to nothing that may be nothing, is flagged."""
-    return flagged == 0 or (flagged <= CLEAN_SHARE * n_used and interval[0] == 0.0)
+def too_few(result: AuditResult) -> bool:
+    """Whether there are too few rows to say anything."""
+    return result.n_used < FEWEST_JUDGED.get(result.task, 0)
+
+
+def is_told(result: AuditResult) -> bool:
+    """Whether the share of flagged rows was given."""
+    return bool(result.options.get("contamination", "auto") != "auto")
+
+
+def far_columns(result: AuditResult) -> list[ColumnSummary]:
+    """Columns with a few values far from all others."""
+    kinds = ("numeric", "target")
+    return [c for c in result.columns if c.kind in kinds and FAR_WORDS in c.note]
 
 
 def exchanged(repairs: list[Repair]) -> list[Repair]:
@@ -26,155 +51,210 @@ def exchanged(repairs: list[Repair]) -> list[Repair]:
     return [repair for repair in repairs if repair.kind == "swap"]
 
 
-def summary(
-    found: CrossFit,
-    table: Table,
-    flagged: int,
-    false_flags: float,
-    told: bool,
-    repairs: list[Repair],
-) -> str:
-    """Two or three sentences on how many rows do not fit."""
-    said = _judged(found, table, flagged, false_flags, told)
-    swaps = exchanged(repairs)
-    for repair in swaps:
-        said += (
-            f" In {len(repair.rows)} rows {repair.column[:120]} look exchanged, "
-            "flagged or not."
-        )
-    if swaps:
-        said = said.replace("The data looks clean: no row", "No row", 1)
-        said = said.replace("The data looks clean: only", "Only", 1)
-    return said
+def looks_clean(result: AuditResult) -> bool:
+    """Nothing is flagged, or next to nothing that may be nothing; nothing is far out.
+
+    Of few rows, of a given share of rows, and against a person's word nothing is said.
+    """
+    if too_few(result) or is_told(result) or _judged(result)[0]:
+        return False
+    if result.far_rows or far_columns(result) or exchanged(result.repairs):
+        return False
+    flagged = result.flagged_by_fits
+    low = result.whole_interval[0]
+    unsure = low == 0.0 or math.isnan(low)
+    return flagged == 0 or (flagged <= CLEAN_SHARE * result.n_used and unsure)
 
 
-def _judged(
-    found: CrossFit, table: Table, flagged: int, false_flags: float, told: bool
-) -> str:
-    m = len(found.rows)
-    low, high = found.interval
-    if m < FEWEST_JUDGED[table.task] and not told:
-        return (
-            f"Too few rows to judge: {m}, where at least "
-            f"{FEWEST_JUDGED[table.task]} are needed. Nothing was flagged."
-        )
-    if told:
-        return (
-            f"As asked, the {flagged} least fitting of {m} rows are flagged "
-            f"({percent(flagged / m)}); whether they are wrong was not judged."
-        )
-    may = f"between {percent(low)} and {percent(high)}"
-    if looks_clean(flagged, m, found.interval):
-        start = "The data looks clean: no row clearly does not fit."
-        if flagged:
-            start = f"The data looks clean: only {flagged} of {m} rows do not fit, " \
-                "which may be chance."  # fmt: skip
-        return (
-            f"{start} Wrong rows that do not show cannot be excluded: at most "
-            f"{percent(high)} of the table."
-        )
-    return (
-        f"{flagged} of {m} rows do not fit ({percent(flagged / m)}), of which about "
-        f"{false_flags:.0f} may be false alarms. Estimated share of rows that do not "
-        f"belong: {percent(found.share)}, {may}."
-    )
+def in_sentences(result: AuditResult) -> AuditResult:
+    """The result with its summary and next steps, made anew from all the rest."""
+    result = replace(result, looks_clean=looks_clean(result))
+    return replace(result, summary=summary(result), next_steps=next_steps(result))
 
 
-def next_steps(
-    table: Table,
-    flagged: int,
-    clean: bool,
-    curves: list[LossCurve],
-    causes: list[Cause],
-    repairs: list[Repair],
-    sampled: bool,
-) -> list[str]:
-    """What a person would do now."""
-    steps = []
-    robust = "RobustRegressor" if table.task == "regression" else "RobustClassifier"
-    risk = "RiskRegressor" if table.task == "regression" else "RiskClassifier"
-    far = [
-        f"Check the column {column.name[:60]}: {column.note}"
-        for column in table.columns
-        if column.kind == "numeric" and FAR_WORDS in column.note
+def summary(result: AuditResult) -> str:
+    """A few sentences on how many rows do not fit."""
+    swaps = [
+        f"In {counted(len(repair.rows), 'row')} {repair.column[:120]} look exchanged, "
+        "flagged or not."
+        for repair in exchanged(result.repairs)
     ]
-    steps += far
-    swaps = exchanged(repairs)
-    if clean:
-        steps += [_check_first(repair) for repair in swaps[:2]]
-    if clean and not far and not swaps:
-        steps.append("Train as usual: nothing suggests leaving rows out.")
-    if not clean:
-        steps += [
-            f"Check where these values come from: {cause.text}" for cause in causes[:2]
-        ]
-        steps += [_check_first(repair) for repair in repairs[:2]]
-        steps.append(
-            f"Look at the {min(flagged, 20)} worst rows first, write 'wrong' or "
-            "'right' into the verdict column of rows.csv, and give the file back "
-            "(--verdicts rows.csv): it measures how often the flags are right."
+    return " ".join([*_verdict(result), *swaps, *_of_verdicts(result)])
+
+
+def _verdict(result: AuditResult) -> list[str]:
+    n, flagged = result.n_used, result.flagged_by_fits
+    told = []
+    if too_few(result):
+        least = FEWEST_JUDGED[result.task]
+        told = [f"Too few rows to judge: {n}, where at least {least} are needed."]
+        if flagged == 0:
+            return [*told, "The fits flag nothing."]
+    if is_told(result):
+        if flagged == 0:
+            share = f"{float(result.options['contamination']):g}"
+            told.append(f"A share of {share} is less than one of {n} rows.")
+            return [*told, "None is flagged, and nothing was judged."]
+        rows = counted(flagged, "row is", "rows are")
+        told.append(
+            f"As asked, the least fitting {rows} flagged, of {n} "
+            f"({percent(flagged / n)}); whether they should be was not judged."
         )
+        return told
+    if looks_clean(result):
+        if flagged:
+            start = f"only {flagged} of {n} rows"
+            start += " does" if flagged == 1 else " do"
+            start = f"The data looks clean: {start} not fit, by chance perhaps."
+        else:
+            start = "The data looks clean: no row clearly does not fit."
+        return [start, *_heavy_tail(result), LIMIT]
+    if flagged == 0:
+        return [*told, *_far(result), LIMIT]
+    return [*told, *_flagged(result), LIMIT]
+
+
+def _heavy_tail(result: AuditResult) -> list[str]:
+    if not result.tail_rows:
+        return []
+    lie = counted(result.tail_rows, "row lies", "rows lie")
+    return [
+        f"{lie} more than {FAR_OUT:g} noise scales out, as noise with so heavy a tail "
+        "brings with it."
+    ]
+
+
+def _far(result: AuditResult) -> list[str]:
+    """Nothing is flagged, and something is odd."""
+    rows, columns = result.far_rows, far_columns(result)
+    odd = []
+    if rows:
+        lie = counted(rows, "row lies", "rows lie")
+        odd.append(f"{lie} farther out than the noise of the others explains")
+    if columns:
+        names = ", ".join(c.name[:60] for c in columns[:3])
+        odd.append(f"some values of {names} {FAR_WORDS}")
+    if not odd:
+        return ["The fits flag no row."]
+    return [
+        f"Nothing is flagged with confidence, but {' and '.join(odd)}: look at them."
+    ]
+
+
+def _flagged(result: AuditResult) -> list[str]:
+    n, flagged = result.n_used, result.flagged_by_fits
+    low, high = result.interval
+    false = result.expected_false_flags
+    about = f"about {false:.0f}" if false >= 0.5 else "fewer than one"
+    verb = "does" if flagged == 1 else "do"
+    told = [
+        f"{flagged} of {n} rows {verb} not fit ({percent(flagged / n)}), of which "
+        f"{about} may be a false alarm.",
+        f"Estimated share of rows that do not belong: {percent(result.contamination)}, "
+        f"between {percent(low)} and {percent(high)}.",
+    ]
+    told[0] = told[0].replace("may be a false alarm", "may be false alarms") \
+        if false >= 1.5 else told[0]  # fmt: skip
+    net = (flagged - false) / n
+    first, last = result.whole_interval
+    if net > last:
+        told.append(
+            f"All rows together suggest fewer, between {percent(first)} and "
+            f"{percent(last)}, which leaves no room for the rows flagged one by one: "
+            "these count here."
+        )
+    elif net < first:
+        told.append(
+            f"All rows together suggest more, between {percent(first)} and "
+            f"{percent(last)}, than can be named one by one."
+        )
+    if result.noisy_rows:
+        told.append(
+            f"{result.noisy_rows} of the flagged rows have "
+            f"{result.noisy_column[:60]} {result.noisy_range} and "
+            "lie above and below what is expected: perhaps the noise is larger there, "
+            "and nothing else; then these are false alarms, too."
+        )
+    return told
+
+
+def _judged(result: AuditResult) -> tuple[int, int]:
+    """How many rows a person called wrong, and right."""
+    said = result.verdicts or {}
+    wrong = int(said.get("wrong", 0.0))
+    return wrong, int(said.get("judged", 0.0)) - wrong
+
+
+def _of_verdicts(result: AuditResult) -> list[str]:
+    wrong, right = _judged(result)
+    if not wrong + right:
+        return []
+    parts = [f"{counted(wrong, 'row')} wrong"] if wrong else []
+    parts += [f"{counted(right, 'row')} right"] if right else []
+    flagged = int(np.sum(result.flags))
+    now = counted(flagged, "row is", "rows are")
+    return [f"You judged {' and '.join(parts)}; with that, {now} flagged."]
+
+
+def next_steps(result: AuditResult) -> list[str]:
+    """What a person would do now."""
+    steps = [
+        f"Check how the target was read: {column.remark}"
+        for column in result.columns
+        if column.kind == "target" and column.note and FAR_WORDS not in column.note
+    ]
+    steps += [
+        f"Check the column {column.name[:60]}: {column.remark}"
+        for column in far_columns(result)
+    ]
+    if result.looks_clean:
+        steps.append("Train as usual: nothing suggests leaving rows out.")
+    else:
+        steps += _when_in_doubt(result)
+    curves = {curve.name: curve.superquantile for curve in result.losses}
+    ordinary, tail = (curves.get(name, math.nan) for name in ("ordinary", "tail"))
+    if tail < 0.9 * ordinary:
+        risk = "RiskRegressor" if result.task == "regression" else "RiskClassifier"
+        steps.append(
+            f"If the worst cases matter, train lrisk.{risk}: on held-out rows its "
+            f"tail loss is {percent(1 - tail / ordinary)} lower than the ordinary "
+            "fit's."
+        )
+    dropped = [c.name for c in result.columns if c.kind in ("identifier", "text")]
+    if dropped:
+        names = ", ".join(name[:40] for name in dropped[:5])
+        steps.append(f"Columns left out as identifiers or text: {names}.")
+    if result.sampling:
+        steps.append("For more certainty audit parts of the table separately.")
+    return steps
+
+
+def _when_in_doubt(result: AuditResult) -> list[str]:
+    robust = "RobustRegressor" if result.task == "regression" else "RobustClassifier"
+    flagged, (wrong, right) = int(np.sum(result.flags)), _judged(result)
+    steps = [f"Correct {counted(wrong, 'row')} that you judged wrong."] if wrong else []
+    if too_few(result):
+        steps.append("Gather more rows before you trust any of this.")
+    steps += [
+        f"Check where these values come from: {cause.text}"
+        for cause in result.causes[:2]
+    ]
+    steps += [
+        f"Check this slip at its source before changing anything: {repair.text}"
+        for repair in result.repairs[:2]
+    ]
+    if result.far_rows and not flagged:
+        steps.append("Look at the least fitting rows: they lie far out.")
+    if flagged > wrong + right:
+        worst = counted(min(flagged, 20), "worst row", "worst rows")
+        steps.append(
+            f"Look at the {worst} first, write 'wrong' or 'right' into the verdict "
+            "column of rows.csv, and give the file back (--verdicts rows.csv): it "
+            "measures how often the flags are right."
+        )
+    if flagged:
         steps.append(
             f"Until the rows are checked, train lrisk.{robust}() on all rows rather "
             "than deleting the flagged ones."
         )
-    ordinary, tail = curves[0], curves[2]
-    if tail.superquantile < 0.9 * ordinary.superquantile:
-        steps.append(
-            f"If the worst cases matter, train lrisk.{risk}: on held-out rows its "
-            f"tail loss is {percent(1 - tail.superquantile / ordinary.superquantile)} "
-            "lower than the ordinary fit's."
-        )
-    dropped = [c.name for c in table.columns if c.kind in ("identifier", "text")]
-    if dropped:
-        names = ", ".join(name[:40] for name in dropped[:5])
-        steps.append(f"Columns left out as identifiers or text: {names}.")
-    if sampled:
-        steps.append("For more certainty audit parts of the table separately.")
-    return [*table.notes, *steps]
-
-
-def _check_first(repair: Repair) -> str:
-    return f"Check this slip at its source before changing anything: {repair.text}"
-
-
-def comparison(
-    before: dict[str, Any],
-    contamination: float,
-    interval: tuple[float, float],
-    flags: Any,
-    curves: list[LossCurve],
-) -> dict[str, Any]:
-    """What changed since an earlier audit (its audit.json)."""
-    then, now = int(np.sum(before["flags"])), int(np.sum(flags))
-    changed: dict[str, Any] = {
-        "source": before["source"],
-        "rows": [int(before["n_rows"]), len(flags)],
-        "contamination": [before["contamination"], contamination],
-        "interval": [list(before["interval"]), list(interval)],
-        "flagged": [then, now],
-    }
-    earlier = {curve["name"]: curve for curve in before["losses"]}
-    changed["losses"] = {
-        curve.name: {
-            key: [earlier[curve.name][key], getattr(curve, key)]
-            for key in ("mean", "median", "q95", "superquantile")
-        }
-        for curve in curves
-        if curve.name in earlier
-    }
-    apart = interval[0] > before["interval"][1] or interval[1] < before["interval"][0]
-    word = "more" if now > then else "fewer" if now < then else "as many"
-    text = f"{word} rows flagged than before ({then} then, {now} now)"
-    text = text.replace("as many rows flagged than", "as many rows flagged as")
-    clear = "clearly differ" if apart else "do not clearly differ"
-    changed["text"] = f"{text}; the estimated shares {clear}."
-    changed["text"] = changed["text"][0].upper() + changed["text"][1:]
-    if len(before["flags"]) == len(flags):
-        old, new = np.array(before["flags"], dtype=bool), np.asarray(flags)
-        for key, moved in (
-            ("newly_flagged", new & ~old),
-            ("no_longer_flagged", old & ~new),
-        ):
-            changed[key] = [int(i) + 1 for i in np.flatnonzero(moved)][:500]
-    return changed
+    return steps

@@ -1,0 +1,101 @@
+"""What the sentences say agrees with what was found and with what a person said."""
+
+import numpy as np
+import pytest
+
+from lrisk import audit
+from lrisk.analysis.audit.wording import LIMIT
+
+
+def line(n=120, seed=1):
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, n))
+    return {"x": x, "z": z, "y": 50 + 10 * x - 5 * z + rng.normal(size=n)}
+
+
+@pytest.fixture(scope="module")
+def marked():
+    """Errors that one column marks exactly: they pass for structure."""
+    rng = np.random.default_rng(0)
+    n = 300
+    k, a = rng.normal(70, 10, n), rng.normal(size=n)
+    y = 2 * k + 5 * a + rng.normal(size=n)
+    wrong = rng.random(n) < 0.06
+    unit = np.where(wrong, "lb", "kg").astype(object)
+    data = {"k": k, "a": a, "unit": unit, "y": np.where(wrong, y * 2.2046, y)}
+    return audit(data, "y"), wrong
+
+
+def test_rows_far_out_do_not_look_clean(marked):
+    result, wrong = marked
+    assert result.flags.sum() == 0, "otherwise this test says nothing"
+    assert not result.looks_clean and "looks clean" not in result.summary
+    assert f"{result.far_rows} rows lie farther out" in result.summary
+    assert result.far_rows >= 0.9 * wrong.sum()
+    assert LIMIT in result.summary
+    assert not any("Train as usual" in step for step in result.next_steps)
+    assert wrong[np.array(result.least_fitting) - 1].all()
+
+
+def test_values_far_from_all_others_do_not_look_clean():
+    data = line()
+    data["dose"] = np.abs(np.random.default_rng(0).normal(5, 0.5, 120))
+    data["dose"][[5, 9, 11]] = [5123.4, 4987.1, 6001.7]
+    result = audit(data, "y")
+    assert not result.looks_clean and "looks clean" not in result.summary
+    assert "values of dose lie far" in result.summary
+
+
+def test_the_limit_stands_beside_a_clean_verdict_without_a_bound():
+    result = audit(line(), "y")
+    assert result.looks_clean and result.summary.endswith(LIMIT)
+    assert "at most" not in result.summary and "noise scales" not in result.summary
+
+
+def test_a_heavy_tail_is_named_where_rows_lie_far_out_in_it():
+    rng = np.random.default_rng(11)
+    data = line(300)
+    data["y"] += 4 * rng.lognormal(size=300)
+    result = audit(data, "y")
+    assert result.looks_clean and result.tail_rows > 0
+    assert f"{result.tail_rows} rows lie more than 6 noise scales" in result.summary
+
+
+def test_a_persons_word_counts():
+    data = line()
+    result = audit(data, "y", verdicts={4: "wrong", 5: "wrong", 6: "wrong", 7: "ok"})
+    assert not result.looks_clean and "looks clean" not in result.summary
+    assert "You judged 3 rows wrong and 1 row right" in result.summary
+    assert "Nothing" not in result.summary and result.flagged_by_fits == 0
+    assert result.interval[0] >= 3 / 120
+    assert result.judgements == {4: "wrong", 5: "wrong", 6: "wrong", 7: "right"}
+    assert result.next_steps[0] == "Correct 3 rows that you judged wrong."
+    assert not any("Train as usual" in step for step in result.next_steps)
+
+
+@pytest.mark.parametrize(
+    ("contamination", "flagged"), [("auto", 0), (0.01, 0), (0.2, 4)]
+)
+def test_of_few_rows_nothing_is_said(contamination, flagged):
+    result = audit(line(24), "y", contamination=contamination)
+    assert result.summary.startswith("Too few rows to judge")
+    assert not result.looks_clean and result.flags.sum() == flagged
+    assert not any("Train as usual" in step for step in result.next_steps)
+    assert not any("the 0" in step for step in result.next_steps)
+
+
+def test_a_share_of_less_than_a_row_is_said_to_be_that():
+    result = audit(line(60), "y", contamination=0.01)
+    assert "less than one of 60 rows" in result.summary and not result.looks_clean
+
+
+def test_a_given_share_is_told_apart_from_verdicts():
+    before = audit(line(60), "y", contamination=0.1)
+    best = int(np.nanargmin(np.abs(before.residuals))) + 1
+    worst = before.least_fitting[0]
+    said = {best: "wrong", worst: "right"}
+    result = audit(line(60), "y", contamination=0.1, verdicts=said)
+    assert "the least fitting 6 rows are flagged, of 60" in result.summary
+    assert "You judged 1 row wrong and 1 row right; with that, 6 rows" in result.summary
+    assert result.flagged_by_fits == 6 and result.flags.sum() == 6
+    assert result.verdicts["judged_flagged"] == 1 and not result.verdicts["confirmed"]
