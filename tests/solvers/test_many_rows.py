@@ -14,7 +14,9 @@ from lrisk.certificate import local_slack
 from lrisk.losses import Logistic, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
-from lrisk.solvers import LBFGS, Band, Newton, automatic_solver
+from lrisk.solvers import LBFGS, Band, Newton, automatic_solver, whitening
+from lrisk.solvers.lagrangian import Progress
+from lrisk.solvers.whitening import sample_of
 from lrisk.spaces import LinearSpace
 from lrisk.spectra import parse_spectrum
 
@@ -251,3 +253,57 @@ def test_every_row_is_looked_at():
     sorted_rows = fitted("squared", X[order], y[order], "esrm:2")
     again = fitted("squared", X, y, "esrm:2")
     assert sorted_rows.objective_ == pytest.approx(again.objective_, rel=3e-10)
+
+
+def test_losses_that_tie_but_for_rounding_do_not_overflow():
+    """Separable classes and hardly a penalty: the smallest losses differ by 1e-300."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 5))
+    y = (X @ rng.normal(size=5) > 0).astype(float)
+    fitted("logistic", X, y, "extremile:2", alpha=1e-3)
+
+
+@pytest.mark.parametrize("spectrum", ["superquantile:0.5", "extremile:2"])
+def test_a_metric_that_is_not_finite_is_a_stall(spectrum, monkeypatch):
+    def overflowed(sample, at):
+        return np.full((D + 1, D + 1), np.inf)
+
+    monkeypatch.setattr(whitening, "spectral_hessian", overflowed)
+    X, y = rows("squared")
+    assert fitted("squared", X, y, spectrum).solver_ == "newton"
+
+
+def test_no_bound_at_all_is_a_stall():
+    """Far fewer passes than the limit are spent without any gap."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20_000, 2))
+    X[3, 0] = 1e12
+    y = (rng.normal(size=20_000) + X[:, 1] > 0).astype(float)
+    problem = objective(X, y, Logistic(), "superquantile:0.9")
+    progress = Progress(problem, 1e-6, None)
+    sample, theta = sample_of(problem, None)
+    Band(tol=1e-6)._approach(problem, sample, theta, progress)
+    assert progress.n_iter <= 40
+
+
+def test_history_goes_on_after_a_change_of_solver():
+    X, y = rows("squared")
+    seen = []
+    model = RiskRegressor("extremile:3000", tol=1e-8).fit(X, y)
+    problem = objective(X, y, Squared(), "extremile:3000")
+    LBFGS(tol=1e-8).solve(problem, monitor=lambda record: seen.append(dict(record)))
+    for history in (model.history_, seen):
+        for name in ("iteration", "seconds"):
+            assert np.all(np.diff([record[name] for record in history]) >= 0), name
+    assert model.history_[-1]["iteration"] == model.n_iter_
+
+
+@pytest.mark.parametrize(
+    ("solver", "spectrum", "loss"),
+    [("lbfgs", "superquantile", "huber"), ("band", "extremile:2", "squared")],
+)
+def test_another_solver_than_the_one_asked_is_noted(solver, spectrum, loss):
+    X, y = rows("squared", n=200)
+    model = RiskRegressor(spectrum, loss=loss, solver=solver).fit(X, y)
+    notes = [record["note"] for record in model.history_ if "note" in record]
+    assert model.solver_ == "newton" and "changed to newton" in notes[0]

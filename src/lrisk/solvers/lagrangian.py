@@ -140,6 +140,19 @@ class Damping:
         self.factor = min(max(change * self.factor, self.least), self.most)
 
 
+def resumed(progress: "Progress", monitor: Monitor | None) -> Monitor:
+    """A monitor for a search that goes on: its records count from the first one."""
+    iterations, seconds = progress.n_iter, progress.seconds
+
+    def tell(record: Record) -> None:
+        record["iteration"] += iterations
+        record["seconds"] += seconds
+        if monitor is not None:
+            monitor(record)
+
+    return tell
+
+
 class Progress:
     """The best point and the best bound so far, and when to stop.
 
@@ -187,11 +200,16 @@ class Progress:
             "gap": self.gap,
             "stationarity": bound.excess + decrement,
             "nu": nu,
-            "seconds": time.perf_counter() - self._began,
+            "seconds": self.seconds,
         }
         self.history.append(entry)
         if self._monitor is not None:
             self._monitor(entry)
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return time.perf_counter() - self._began
 
     @property
     def gap(self) -> float:
@@ -211,6 +229,21 @@ class Progress:
             return self.gap <= self.tol
         scale = max(self.primal, np.finfo(np.float64).tiny)
         return self.objective.mu == 0.0 and self.stationarity <= self.tol * scale
+
+    def joined(self, solution: Solution) -> Solution:
+        """The best point and the best bound of this search and of one that went on."""
+        if self.primal < solution.objective:
+            solution.theta, solution.objective = self.theta, self.primal
+        if self.dual > solution.dual:
+            solution.dual, solution.weights = self.dual, self.weights
+            solution.slopes = self.slopes
+        gap = max(solution.objective - solution.dual, 0.0)
+        solution.gap = relative_gap(self.objective, solution.objective, gap)
+        if solution.gap <= self.tol:
+            solution.status = Status.CONVERGED
+        solution.history = self.history + solution.history
+        solution.n_iter += self.n_iter
+        return solution
 
     def solution(self, status: Status | None = None) -> Solution:
         """What was found, as it stands."""

@@ -9,12 +9,11 @@ from .._typing import Floats
 from ..certificate import Bound, bound
 from ..objective import Objective, Point
 from ..permutahedron import risk_and_excess
-from .collapse import certified_collapse
 from .continuation import minimise_softened, needs_continuation
 from .coordinates import Coordinates, newton_step
-from .fallback import finished
+from .fallback import changed_to_newton, minimise_or_newton
 from .lagrangian import Lagrangian, Progress
-from .newton import MOST_PARAMETERS, Newton, newton_size
+from .newton import MOST_PARAMETERS, newton_size
 from .solution import Monitor, Solution, Solver, Status
 from .whitening import SMALLEST, minimise_whitened, whitenable
 
@@ -65,22 +64,28 @@ class LBFGS(Solver):
         """Minimise from `start`, or from a fit of a sample or from zero."""
         if objective.loss.flat and newton_size(objective.space) <= MOST_PARAMETERS:
             # Differences of gradients know little of a curvature that comes and goes.
-            newton = Newton(tol=self.tol, max_iter=self.max_iter)
-            solution = newton.solve(objective, start, weights=weights, monitor=monitor)
-            solution.solver = newton.name
-            return solution
+            return changed_to_newton(
+                objective,
+                "the loss has flat pieces and a Hessian fits",
+                start,
+                weights,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                monitor=monitor,
+            )
         if needs_continuation(objective):
             return self._continue(objective, start, weights, monitor)
         if not whitenable(objective) or not objective.ranking.spectrum.smooth:
             return self._minimise_lagrangian(objective, start, weights, monitor)
-        collapsed = certified_collapse(objective, self.tol, monitor)
-        if collapsed is not None:
-            return collapsed
-        progress = Progress(objective, self.tol, monitor)
-        status = minimise_whitened(
-            objective, start, progress, pairs=self.memory, max_iter=self.max_iter
+
+        def descend(progress: Progress) -> Status:
+            return minimise_whitened(
+                objective, start, progress, pairs=self.memory, max_iter=self.max_iter
+            )
+
+        return minimise_or_newton(
+            objective, descend, tol=self.tol, max_iter=self.max_iter, monitor=monitor
         )
-        return finished(progress, status, self.max_iter, monitor)
 
     def _continue(
         self,
@@ -95,9 +100,10 @@ class LBFGS(Solver):
             limit: int,
             start: Floats | None,
             weights: Floats | None,
+            monitor: Monitor | None,
         ) -> Solution:
             own = LBFGS(tol=tol, max_iter=limit, memory=self.memory)
-            return own._minimise_lagrangian(softened, start, weights, None)
+            return own._minimise_lagrangian(softened, start, weights, monitor)
 
         return minimise_softened(
             objective,

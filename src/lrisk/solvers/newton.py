@@ -94,9 +94,10 @@ class Newton(Solver):
             limit: int,
             start: Floats | None,
             weights: Floats | None,
+            monitor: Monitor | None,
         ) -> Solution:
             newton = Newton(tol=tol, max_iter=limit)
-            return newton._minimise(softened, start, weights, None)
+            return newton._minimise(softened, start, weights, monitor)
 
         return minimise_softened(
             objective,
