@@ -68,7 +68,7 @@ class Lagrangian:
         self._unit = self.floor * min(lightest, ranking.total)
         self._lowest = self._unit * scale
         self._flat = ranking.spectrum.monotone == "flat"
-        self.damping = Damping()
+        self.damping = Damping(objective)
 
     def at(self, point: Point) -> Smoothed:
         """Evaluate φ and its maximiser λ."""
@@ -111,33 +111,53 @@ class Lagrangian:
 
 
 class Damping:
-    """Curvature lent to the flat pieces of a loss, as much as the steps need.
+    """Curvature lent to the Hessian, as much as the steps need.
 
-    Where every row that counts is on a flat piece there is nothing to divide an
-    intercept's gradient by. The parabolas of iterated least squares, times a factor
-    that falls with each whole step and rises with each shortened one, bound the step by
-    the size of the residuals and leave Newton's speed in the end.
+    Where every row that counts is on a flat piece of a loss there is nothing to divide
+    an intercept's gradient by; and where a row of enormous features does not count, the
+    Hessian does not know that a small step will make it count. The curvatures of all
+    rows by mass (for losses with flat pieces the parabolas of iterated least squares),
+    times a factor that falls with each whole step and rises with each shortened one,
+    bound the step by what the residuals can bear and leave Newton's speed in the end.
     """
 
-    least, most = 1e-10, 1.0
+    least, first, most = 1e-10, 1e-4, 1.0
 
-    def __init__(self) -> None:
-        self.factor = self.most
+    def __init__(self, objective: Objective) -> None:
+        self._flat = objective.loss.flat
+        self.factor = self.most if self._flat else 0.0
 
     def add(
         self, hessian: Floats, objective: Objective, point: Point, weights: Floats
     ) -> bool:
-        """Add to the Hessian in place; False for losses without flat pieces."""
-        if not objective.loss.flat:
+        """Add to the Hessian in place; False if nothing is lent."""
+        loss, y, z = objective.loss, objective.y, point.scores
+        if self._flat:
+            parabola = loss.secant(y, z)
+            hessian += objective.space.gram(self.factor * weights * parabola)
+        elif self.factor > 0.0:
+            mass, curvature = objective.ranking.mass, loss.curvature(y, z)
+            scale = mass if curvature.ndim == 1 else mass[:, None, None]
+            hessian += objective.space.gram(self.factor * scale * curvature)
+        return self.factor > 0.0
+
+    def rise(self) -> bool:
+        """Lend a hundredfold after a step of which no part would do; False at most."""
+        if self.factor >= self.most:
             return False
-        parabola = objective.loss.secant(objective.y, point.scores)
-        hessian += objective.space.gram(self.factor * weights * parabola)
+        self.factor = min(max(100.0 * self.factor, self.first), self.most)
         return True
 
     def learn(self, length: float) -> None:
         """Take note of the share of a step that was taken."""
         change = 0.1 if length == 1.0 else 10.0 if length < 0.25 else 1.0
-        self.factor = min(max(change * self.factor, self.least), self.most)
+        factor = min(change * self.factor, self.most)
+        if self._flat:
+            self.factor = max(factor, self.least)
+        elif length < 0.25:
+            self.factor = max(factor, self.first)
+        else:
+            self.factor = factor if factor > self.least else 0.0
 
 
 def resumed(progress: "Progress", monitor: Monitor | None) -> Monitor:
@@ -246,7 +266,14 @@ class Progress:
         return solution
 
     def solution(self, status: Status | None = None) -> Solution:
-        """What was found, as it stands."""
+        """What was found, as it stands; never worse than the fit without features."""
+        if status in (Status.STALLED, Status.MAX_ITER):
+            point = self.objective.at(self.objective.constant_fit())
+            value = self.objective.value(point)
+            if value < self.primal:
+                self.primal, self.theta = value, point.theta
+            if self.gap <= self.tol:
+                status = Status.CONVERGED
         if status is None:
             status = Status.CONVERGED if self.certified else Status.UNCERTIFIED
         return Solution(

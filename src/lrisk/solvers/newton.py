@@ -18,6 +18,8 @@ from .solution import Monitor, Solution, Solver, Status
 
 #: Armijo's constant, and the most halvings of a step.
 SUFFICIENT, HALVINGS = 1e-4, 30
+#: Promised relative fall below which a step of no use is put down to rounding.
+HOPEFUL = 1e-10
 #: Parameters up to which a dense Hessian pays.
 MOST_PARAMETERS = 2500
 #: Entries of gathered gradient rows held at a time.
@@ -192,6 +194,9 @@ class Newton(Solver):
             slope = float(gradient @ step)
             moved = _search(lagrangian, point, smoothed.value, step, slope)
             if moved is None:
+                hopeful = -slope > HOPEFUL * abs(smoothed.value)
+                if hopeful and lagrangian.damping.rise():
+                    continue
                 return point, smoothed, True
             point, smoothed, length = moved
             lagrangian.damping.learn(length)

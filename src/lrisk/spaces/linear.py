@@ -38,6 +38,8 @@ class LinearSpace(Space):
     block_entries, block_rows = 4_000_000, 2048
     #: Rows from which the means are taken from some of them.
     many_rows = 200_000
+    #: Interquartile ranges from the median at which a mean is taken for an outlier's.
+    far = 100.0
     #: Entries of X up to which `rotated` makes a dense copy.
     most_rotated = 50_000_000
 
@@ -65,7 +67,8 @@ class LinearSpace(Space):
     ) -> "LinearSpace":
         """The space with the column means under `mass` as offset, if intercepted.
 
-        Of very many rows some are enough, since any offset near the means will do.
+        Of very many rows some are enough, since any offset near the means will do; and
+        where a few entries carry the mean far away the median is taken.
         """
         plain = cls(X, intercept=intercept, n_scores=n_scores)
         if not intercept:
@@ -78,6 +81,7 @@ class LinearSpace(Space):
             some = cls(X[rows], intercept=False)
             share = mass[rows, None] / mass[rows].sum()
             means = some._transposed_times(share)[:, 0]
+        plain._leave_outliers(means)
         plain._settle_constants(means)
         return cls(X, intercept=intercept, n_scores=n_scores, offset=means)
 
@@ -246,6 +250,17 @@ class LinearSpace(Space):
             n_scores=self.n_scores,
         )
         return small, np.asarray(basis, dtype=np.float64)
+
+    def _leave_outliers(self, means: Floats) -> None:
+        """Replace means by medians of some rows where they are far from all of these.
+
+        An offset of 1e9 would cost the other rows nine digits.
+        """
+        rows = np.arange(0, self.n_rows, -(-self.n_rows // 64))
+        some = np.sort(self._block(rows)[:, : self.n_features], axis=0)
+        low, middle, high = (some[len(rows) * k // 4] for k in (1, 2, 3))
+        far = np.abs(means - middle) > self.far * (high - low)
+        means[far] = middle[far]
 
     def _settle_constants(self, means: Floats) -> None:
         """Make the means of constant columns exact, so that they centre to zero.
