@@ -90,8 +90,10 @@ def minimise_softened(
             return progress.solution()
         if progress.n_iter >= max_iter:
             return progress.solution(Status.MAX_ITER)
-        unmoved = unmoved + 1 if _error(progress) > 0.9 * before else 0
-        if unmoved >= 4:
+        # A start that is good enough for this width says nothing of narrower ones.
+        if solution.n_iter > 1:
+            unmoved = unmoved + 1 if _error(progress) > 0.9 * before else 0
+        if unmoved >= 8:
             break
         start, weights = solution.theta, solution.weights
         width *= NARROWER
@@ -101,9 +103,9 @@ def minimise_softened(
 def _error(progress: Progress) -> float:
     """The relative gap; without penalty, and so without proof, the stationarity."""
     if progress.certified:
-        return min(progress.gap, 1.0)
+        return progress.distance
     scale = max(progress.primal, np.finfo(np.float64).tiny)
-    return min(progress.stationarity / scale, 1.0)
+    return progress.stationarity / scale
 
 
 def _first_width(objective: Objective) -> float:

@@ -187,6 +187,7 @@ class Progress:
         self.tol = max(tol, ROUNDING)
         self.primal = np.inf
         self.dual = -np.inf
+        self._below = -np.inf
         self.theta = np.zeros(objective.space.size)
         self.weights = objective.ranking.mass
         self.slopes: Floats | None = None
@@ -211,6 +212,8 @@ class Progress:
             self.dual, self.weights = bound.dual, weights
             if self.objective.loss.flat:
                 self.slopes = bound.slopes
+        if weights is not None:
+            self._below = max(self._below, bound.primal - bound.excess - bound.slack)
         self.stationarity = min(self.stationarity, bound.excess + decrement)
         if self.dual == -np.inf and weights is not None:
             self.weights = weights
@@ -236,6 +239,15 @@ class Progress:
         """Relative gap between the best point and the best bound."""
         difference = max(self.primal - self.dual, 0.0)
         return relative_gap(self.objective, self.primal, difference)
+
+    @property
+    def distance(self) -> float:
+        """As `gap`, but against lower bounds that may be below zero.
+
+        While these are, the gap stands still at one, and progress is seen here.
+        """
+        scale = max(self.primal, np.finfo(np.float64).tiny)
+        return max(self.primal - self._below, 0.0) / scale
 
     @property
     def certified(self) -> bool:

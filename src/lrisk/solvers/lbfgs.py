@@ -136,13 +136,13 @@ class LBFGS(Solver):
         lagrangian = Lagrangian(objective, point.losses, center=weights)
         unmoved = 0
         while progress.n_iter < self.max_iter:
-            before = progress.gap
+            before = progress.distance
             point, error, excess = self._descend(
                 lagrangian, point, coordinates, progress
             )
             if progress.done:
                 return progress.solution()
-            unmoved = unmoved + 1 if progress.gap > 0.99 * before else 0
+            unmoved = unmoved + 1 if progress.distance > 0.99 * before else 0
             if unmoved >= 40:
                 return progress.solution(Status.STALLED)
             if error <= 0.1 * excess:

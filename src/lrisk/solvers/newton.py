@@ -128,11 +128,12 @@ class Newton(Solver):
         lagrangian = Lagrangian(objective, point.losses, center=weights)
         unmoved = 0
         while progress.n_iter < self.max_iter:
-            before, counted = progress.gap, progress.n_iter
+            before, counted = progress.distance, progress.n_iter
             point, smoothed, finished = self._descend(lagrangian, point, progress)
             if progress.done:
                 return progress.solution()
-            unmoved = unmoved + 1 if progress.gap > 0.9 * before else 0
+            moved = progress.distance <= 0.9 * before
+            unmoved = 0 if moved and before > 0.0 else unmoved + 1
             if unmoved >= 8 and (lagrangian.tight or flat):
                 return progress.solution(Status.STALLED)
             if finished:
