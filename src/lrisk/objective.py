@@ -168,8 +168,9 @@ class Objective:
 
     @functools.cached_property
     def resolution(self) -> float:
-        """An F that is nothing but rounding."""
-        return self.loss.resolution(self.y)
+        """An F that is nothing but rounding in targets of their own size."""
+        largest = max(float(self.y.max()), -float(self.y.min())) + abs(self.shift)
+        return self.loss.resolution(np.array([largest]))
 
     @functools.cached_property
     def _mean_scores(self) -> Floats:

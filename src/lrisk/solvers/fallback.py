@@ -44,7 +44,7 @@ def minimise_or_newton(
         status = Status.STALLED
     stuck = status is Status.MAX_ITER and not progress.certified
     if status is Status.STALLED or stuck:
-        return _with_newton(progress, max_iter, monitor)
+        return after_stall(progress, max_iter, monitor)
     return progress.solution(status)
 
 
@@ -66,9 +66,7 @@ def changed_to_newton(
     return solution
 
 
-def _with_newton(
-    progress: Progress, max_iter: int, monitor: Monitor | None
-) -> Solution:
+def after_stall(progress: Progress, max_iter: int, monitor: Monitor | None) -> Solution:
     """The solution of `Newton` from the best point, or that point if it is better."""
     reached = f"a gap of {progress.gap:.1e}"
     if not progress.certified:

@@ -257,7 +257,7 @@ class Progress:
     @property
     def done(self) -> bool:
         """Whether the gap, or without one the stationarity, is small enough."""
-        if self.certified:
+        if self.certified or self.primal <= self.objective.resolution:
             return self.gap <= self.tol
         scale = max(self.primal, np.finfo(np.float64).tiny)
         return self.objective.mu == 0.0 and self.stationarity <= self.tol * scale
@@ -287,7 +287,8 @@ class Progress:
             if self.gap <= self.tol:
                 status = Status.CONVERGED
         if status is None:
-            status = Status.CONVERGED if self.certified else Status.UNCERTIFIED
+            proven = self.gap <= self.tol
+            status = Status.CONVERGED if proven else Status.UNCERTIFIED
         return Solution(
             theta=self.theta,
             objective=self.primal,
