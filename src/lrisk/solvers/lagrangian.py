@@ -18,7 +18,7 @@ import numpy as np
 from .._typing import Floats
 from ..certificate import Bound, relative_gap
 from ..objective import Objective, Point
-from ..permutahedron import Projection, proximal_weights
+from ..permutahedron import Projection, proximal_weights, proximity
 from .solution import Monitor, Record, Solution, Status
 
 #: Relative gaps below this are rounding; a smaller tolerance means "as far as it goes".
@@ -80,9 +80,9 @@ class Lagrangian:
                 float(ranking.mass @ point.losses) + point.penalty, projection
             )
         projection = proximal_weights(ranking, point.losses, self.center, self.nu)
-        away = projection.weights - self.center
-        proximity = 0.5 * self.nu * float(np.sum(away**2 / ranking.row_weight))
-        value = float(projection.weights @ point.losses) - proximity + point.penalty
+        away = proximity(projection.weights, self.center, ranking.row_weight)
+        value = float(projection.weights @ point.losses) + point.penalty
+        value -= self.nu * away
         return Smoothed(value, projection)
 
     def tighten(self, weights: Floats, level: float, steps: int) -> None:

@@ -23,7 +23,7 @@ HOPEFUL = 1e-10
 #: Parameters up to which a dense Hessian pays.
 MOST_PARAMETERS = 2500
 #: Entries of gathered gradient rows held at a time.
-CHUNK = 4_000_000
+CHUNK = 500_000
 
 
 class Newton(Solver):
