@@ -136,7 +136,7 @@ def _pool_l2(order, key, center, loss, w, sigma, inverse_nu, weights, starts):  
         starts[k] = i
         total[k] = w[order[i]] * key[order[i]] - sigma[i]
         weight[k] = w[order[i]]
-        while k > 0 and total[k - 1] / weight[k - 1] >= total[k] / weight[k]:
+        while k > 0 and total[k - 1] * weight[k] >= total[k] * weight[k - 1]:
             total[k - 1] += total[k]
             weight[k - 1] += weight[k]
             k -= 1

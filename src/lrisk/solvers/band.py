@@ -174,11 +174,18 @@ class _BandNewton(Newton):
     """`Newton` for the band, where an estimate of the slack is enough."""
 
     def _prove(
-        self, objective: Objective, point: Point, weights: Floats, step: Floats
+        self,
+        progress: Progress,
+        point: Point,
+        weights: Floats,
+        step: Floats,
+        decrement: float,
+        *,
+        certainly: bool = False,
     ) -> Bound:
-        risk, excess = risk_and_excess(objective.ranking, point.losses, weights)
-        gradient = objective.gradient(point, weights)
-        return Bound(risk + point.penalty, excess, 0.5 * abs(float(gradient @ step)))
+        ranking = progress.objective.ranking
+        risk, excess = risk_and_excess(ranking, point.losses, weights)
+        return Bound(risk + point.penalty, excess, decrement)
 
 
 class _Rounds:

@@ -7,6 +7,7 @@ only the intercept, and spares the Gram matrix the near-collinearity of an uncen
 column with the column of ones.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +37,8 @@ class LinearSpace(Space):
 
     #: Entries of X converted to dense float64 at a time, in at most so many rows.
     block_entries, block_rows = 4_000_000, 2048
+    #: Entries of X up to which a dense and centred copy is kept.
+    kept_entries = 100_000
     #: Rows from which the means are taken from some of them.
     many_rows = 200_000
     #: Interquartile ranges from the median at which a mean is taken for an outlier's.
@@ -167,6 +170,8 @@ class LinearSpace(Space):
 
     def gradient_rows(self, rows: Indices, r: Floats) -> Floats:
         """r_i ∇f(x_i) for the given rows, shape (m, size)."""
+        if self.n_scores == 1 and self.n_rows * self.n_columns <= self.kept_entries:
+            return np.asarray(r[:, None] * self._whole[rows])
         block = self._block(rows)
         if self.n_scores == 1:
             block *= r[:, None]
@@ -335,7 +340,14 @@ class LinearSpace(Space):
             result += block.T @ r[rows]
         return result
 
+    @functools.cached_property
+    def _whole(self) -> Floats:
+        """All rows of [X − m, 1], where they are few enough to be kept."""
+        return self._block(slice(0, self.n_rows))
+
     def _scalar_gram(self, c: Floats) -> Floats:
+        if self.n_rows * self.n_columns <= self.kept_entries:
+            return np.asarray((c[:, None] * self._whole).T @ self._whole)
         result = np.zeros((self.n_columns, self.n_columns))
         root = np.sqrt(c)
         for rows, block in self.blocks():
