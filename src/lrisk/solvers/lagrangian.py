@@ -62,7 +62,10 @@ class Lagrangian:
         unit = ranking.total * scale
         # A spectrum of few rows needs a larger ν, or it sees too few for a useful
         # Hessian; a good centre a smaller one.
-        begin = 3e-3 * ranking.concentration() if center is None else 1e-5
+        # Smooth spectra pool few rows, and bear a faster descent of ν.
+        self._smooth = ranking.spectrum.smooth
+        begin = (3e-3 if self._smooth else 1e-2) * ranking.concentration()
+        begin = begin if center is None else 1e-5
         self.nu = begin * unit
         lightest = float(ranking.row_weight.min()) * ranking.n_rows
         self._unit = self.floor * min(lightest, ranking.total)
@@ -98,7 +101,8 @@ class Lagrangian:
         """
         self.center = weights
         self._lowest = min(self._lowest, self._unit * level)
-        self.nu = max((0.03 if steps <= 2 else 0.3) * self.nu, self._lowest)
+        easy = 0.03 if self._smooth else 0.1
+        self.nu = max((easy if steps <= 2 else 0.3) * self.nu, self._lowest)
 
     def soften(self) -> None:
         """Raise ν, where φ proved too hard to minimise."""
