@@ -42,6 +42,9 @@ def minimise_or_newton(
         status = descend(progress)
     except np.linalg.LinAlgError:  # a metric of a sample that is not finite
         status = Status.STALLED
+    progress.settle()
+    if status is Status.CONVERGED and not progress.done:
+        status = Status.STALLED
     stuck = status is Status.MAX_ITER and not progress.certified
     if status is Status.STALLED or stuck:
         return after_stall(progress, max_iter, monitor)

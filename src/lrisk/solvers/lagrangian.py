@@ -196,6 +196,8 @@ class Progress:
         self.weights = objective.ranking.mass
         self.slopes: Floats | None = None
         self.stationarity = np.inf
+        #: Whether the best value was found with ranks that were not exact.
+        self.rough = False
         self.n_iter = 0
         self.history: list[Record] = []
         self._monitor = monitor
@@ -265,6 +267,12 @@ class Progress:
             return self.gap <= self.tol
         scale = max(self.primal, np.finfo(np.float64).tiny)
         return self.objective.mu == 0.0 and self.stationarity <= self.tol * scale
+
+    def settle(self) -> None:
+        """Evaluate the best point anew, where its value may be a little too small."""
+        if self.rough:
+            self.primal = self.objective.value(self.objective.at(self.theta))
+            self.rough = False
 
     def joined(self, solution: Solution) -> Solution:
         """The best point and the best bound of this search and of one that went on."""
