@@ -80,8 +80,9 @@ def bound(objective: Objective, point: Point, weights: Floats, step: Floats) -> 
         holds.
     """
     risk, excess = risk_and_excess(objective.ranking, point.losses, weights)
-    slack, slopes = _slack(objective, point, weights, step)
-    return Bound(risk + point.penalty, excess, slack, slopes)
+    return Bound(
+        risk + point.penalty, excess, *proven_slack(objective, point, weights, step)
+    )
 
 
 def dual_bound(
@@ -171,7 +172,7 @@ def local_slack(
     return np.inf
 
 
-def _slack(
+def proven_slack(
     objective: Objective, point: Point, weights: Floats, step: Floats
 ) -> tuple[float, Floats | None]:
     """Bound on Φ(θ, λ) − min Φ(·, λ), and the dual point behind it."""

@@ -13,6 +13,7 @@ import functools
 from typing import NamedTuple
 
 import numpy as np
+import scipy.optimize
 
 from ._typing import Floats, Indices
 from .losses import Loss
@@ -167,8 +168,9 @@ class Objective:
 
     @functools.cached_property
     def resolution(self) -> float:
-        """An F that is nothing but rounding."""
-        return self.loss.resolution(self.y)
+        """An F that is nothing but rounding in targets of their own size."""
+        largest = max(float(self.y.max()), -float(self.y.min())) + abs(self.shift)
+        return self.loss.resolution(np.array([largest]))
 
     @functools.cached_property
     def _mean_scores(self) -> Floats:
@@ -177,6 +179,31 @@ class Objective:
     def mean_scores(self) -> Floats:
         """Score, or scores, of the constant that minimises the mean loss."""
         return self.loss.constant_scores(self.y, self.ranking.mass, self.space.n_scores)
+
+    def constant_fit(self) -> Floats:
+        """θ without features, with the best intercept: no fit need be worse.
+
+        Intercepts of several scores are those of the mean loss.
+        """
+        theta, k = np.zeros(self.space.size), self.space.n_scores
+        if not self.space.intercept:
+            return theta
+        best = np.atleast_1d(self._mean_scores)
+        if k == 1:
+            ends = [0.0, float(best[0])]
+            if not self.loss.classifies:
+                ends += [float(self.y.min()), float(self.y.max())]
+
+            def risk(score: float) -> float:
+                losses = self.loss.value(self.y, np.full(len(self.y), score))
+                return self.ranking.risk(losses)
+
+            found = scipy.optimize.minimize_scalar(
+                risk, bounds=(min(ends), max(ends)), method="bounded"
+            )
+            best = np.array([min([*ends[:2], float(found.x)], key=risk)])
+        theta[-k:] = best
+        return theta
 
     def sampled(self, rows: Indices) -> "Objective":
         """The same objective over some of the rows, with the same μ."""

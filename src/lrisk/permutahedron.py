@@ -54,26 +54,15 @@ def proximal_weights(
     with weights w.
     """
     w = ranking.row_weight
-    base = center / w
-    shifted = losses - losses.mean()
-    key = base + shifted / nu
+    key = losses - losses.mean()
+    key /= nu
+    key += center / w
     order = ascending(key)
     sigma = ranking.sigma(order)
     starts = np.empty(ranking.n_rows + 1, dtype=np.int64)
-    pooled = np.empty(ranking.n_rows)
-    n_blocks = _pool_l2(
-        key[order],
-        base[order],
-        losses[order],
-        w[order],
-        sigma,
-        1.0 / nu,
-        pooled,
-        starts,
-    )
     weights = np.empty(ranking.n_rows)
-    weights[order] = pooled / pooled.sum()
-    return Projection(weights, order, starts[: n_blocks + 1])
+    n_blocks = _pool_l2(order, key, center, losses, w, sigma, 1.0 / nu, weights, starts)
+    return Projection(weights, order, starts[: n_blocks + 1].copy())
 
 
 def capped_weights(
@@ -132,40 +121,57 @@ def _cap(center, loss, w, mass, inverse, inverse_nu, weights):  # type: ignore[n
 
 
 @jit(fastmath=False)  # see `lrisk._jit.jit` on bits
-def _pool_l2(key, base, loss, w, sigma, inverse_nu, pooled, starts):  # type: ignore[no-untyped-def]
-    """Pool adjacent violators for the L2 term; all arrays in ascending order of key.
+def _pool_l2(order, key, center, loss, w, sigma, inverse_nu, weights, starts):  # type: ignore[no-untyped-def]
+    """Pool adjacent violators for the L2 term; σ is in the given order, by key.
 
     The block means decide what is pooled; the weights are then computed anew from
     losses centred within their block, because w(κ − u) cancels badly for small ν.
     """
-    n = key.shape[0]
+    n = order.shape[0]
     total = np.empty(n)
     weight = np.empty(n)
-    mean = np.empty(n)
     k = -1
     for i in range(n):
         k += 1
         starts[k] = i
-        total[k] = w[i] * key[i] - sigma[i]
-        weight[k] = w[i]
-        mean[k] = total[k] / weight[k]
-        while k > 0 and mean[k - 1] >= mean[k]:
+        total[k] = w[order[i]] * key[order[i]] - sigma[i]
+        weight[k] = w[order[i]]
+        while k > 0 and total[k - 1] * weight[k] >= total[k] * weight[k - 1]:
             total[k - 1] += total[k]
             weight[k - 1] += weight[k]
             k -= 1
-            mean[k] = total[k] / weight[k]
     starts[k + 1] = n
+    pooled, even = total, np.empty(n)
+    whole = 0.0
     for b in range(k + 1):
         first, last = starts[b], starts[b + 1]
-        level = 0.0
+        level, block = 0.0, 0.0
         for i in range(first, last):
-            pooled[i] = base[i] + (loss[i] - loss[first]) * inverse_nu
-            level += w[i] * pooled[i] - sigma[i]
-        level /= weight[b]
+            row = order[i]
+            even[i] = w[row]
+            block += w[row]
+            pooled[i] = center[row] / w[row]
+            pooled[i] += (loss[row] - loss[order[first]]) * inverse_nu
+            level += w[row] * pooled[i] - sigma[i]
+        level /= block
         for i in range(first, last):
-            pooled[i] = max(w[i] * (pooled[i] - level), 0.0)
-        _settle(first, last, w, sigma, pooled)
+            pooled[i] = max(even[i] * (pooled[i] - level), 0.0)
+        _settle(first, last, even, sigma, pooled)
+        for i in range(first, last):
+            whole += pooled[i]
+    for i in range(n):
+        weights[order[i]] = pooled[i] / whole
     return k + 1
+
+
+@jit(fastmath=False)
+def proximity(weights, center, w):  # type: ignore[no-untyped-def]
+    """½Σ(λ − c)²/w, compiled."""
+    total = 0.0
+    for i in range(weights.shape[0]):
+        away = weights[i] - center[i]
+        total += away * away / w[i]
+    return 0.5 * total
 
 
 @jit(fastmath=False)
@@ -301,12 +307,28 @@ def risk_and_excess(
     where the plain difference of the two values would cancel.
     """
     order = ascending(losses)
-    sigma, ordered = ranking.sigma(order), losses[order]
-    value = float(sigma @ ordered)
-    if ranking.spectrum.monotone == "flat":
-        return value, 0.0
-    ahead = np.cumsum(weights[order] - sigma)[:-1]
-    return value, float(np.maximum(ahead, 0.0) @ np.diff(ordered))
+    value, excess = _by_parts(order, losses, weights, ranking.sigma(order))
+    flat = ranking.spectrum.monotone == "flat"
+    return float(value), 0.0 if flat else float(excess)
+
+
+@jit(fastmath=False)
+def _by_parts(order, losses, weights, sigma):  # type: ignore[no-untyped-def]
+    """The two sums of `risk_and_excess`; σ is in the given order.
+
+    The value is summed in parts, which keeps the digits of very many rows.
+    """
+    value, part, excess, ahead, lower = 0.0, 0.0, 0.0, 0.0, losses[order[0]]
+    for i in range(order.shape[0]):
+        loss = losses[order[i]]
+        excess += max(ahead, 0.0) * (loss - lower)
+        ahead += weights[order[i]] - sigma[i]
+        part += sigma[i] * loss
+        lower = loss
+        if i % 512 == 511:
+            value += part
+            part = 0.0
+    return value + part, excess
 
 
 def majorisation_excess(ranking: Ranking, weights: Floats) -> float:

@@ -563,3 +563,24 @@ def test_metadata_routing():
             cv=2,
         )["test_score"]
     assert np.all(scores < 0)
+
+
+@pytest.mark.parametrize("spectrum", ["worst_case", "extremile:2"])
+def test_a_constant_target_is_fitted_at_once(spectrum):
+    """What is left is rounding in a target of this size, and no reason to go on."""
+    X = np.random.default_rng(0).normal(size=(1000, 3)).astype(np.float32)
+    model = lrisk.RiskRegressor(spectrum, solver="lbfgs", tol=1e-10)
+    model.fit(X, np.full(1000, 3.7))
+    assert model.n_iter_ <= 100 and model.dual_gap_ == 0.0
+
+
+def test_lbfgs_goes_to_newton_where_it_stalls():
+    """Kinks of few rows: L-BFGS stands still, and a small Hessian is at hand."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X @ rng.normal(size=4) + rng.normal(size=60)
+    model = lrisk.RiskRegressor("worst_case", solver="lbfgs", tol=1e-10, alpha=1e-6)
+    model.fit(X, y)
+    sure = lrisk.RiskRegressor("worst_case", solver="newton", tol=1e-10, alpha=1e-6)
+    assert model.objective_ == pytest.approx(sure.fit(X, y).objective_, rel=2e-10)
+    assert model.n_iter_ <= 1000

@@ -387,3 +387,36 @@ def test_widths_fall_until_the_gap_closes(numbers):
     widths = [record["width"] for record in model.history_]
     gaps = [record["gap"] for record in model.history_]
     assert np.all(np.diff(widths) < 0) and gaps[-1] <= 1e-8 < gaps[-2]
+
+
+@pytest.mark.parametrize(
+    ("loss", "weighted", "alpha"),
+    [("absolute", False, 1e-12), ("absolute", True, 1e-3), ("pinball:0.9", True, 1e-3)],
+)
+def test_targets_without_noise(loss, weighted, alpha):
+    """While every lower bound is below zero the gap is one, and yet there is progress.
+
+    Almost without penalty the minimum is next to nothing: a fit that stops at the first
+    widths leaves far more.
+    """
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(304, 3))
+    y = X @ rng.normal(size=3)
+    weight = 10.0 ** rng.uniform(-6, 6, 304) if weighted else None
+    total = 304.0 if weight is None else float(weight.sum())
+    model = lrisk.RiskRegressor("superquantile:0.5", loss=loss, alpha=alpha)
+    model.set_params(fit_intercept=not weighted).fit(X, y, sample_weight=weight)
+    assert model.dual_gap_ <= 1e-6
+    exact = np.linalg.lstsq(X, y, rcond=None)[0]
+    assert model.objective_ <= 0.5 * alpha / total * exact @ exact + 1e-14
+
+
+@pytest.mark.parametrize("loss", ["huber", "absolute"])
+def test_columns_that_are_all_but_constant(loss):
+    """Without an intercept, 1e6 + noise in every column: conditioning of 1e12."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) + 1e6
+    y = X @ rng.normal(size=3) + rng.normal(size=300)
+    model = lrisk.RiskRegressor("superquantile:0.5", loss=loss, alpha=0.1)
+    model.set_params(fit_intercept=False).fit(X, y)
+    assert model.dual_gap_ <= 1e-6

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lrisk
@@ -97,3 +97,38 @@ def test_bad_grids_are_refused():
         lrisk.risk_path(lrisk.RiskRegressor("mean"), X, y, alphas=[1.0], values=[0.5])
     with pytest.raises(TypeError, match="estimator must be"):
         lrisk.risk_path(RidgeCV(), X, y, alphas=[1.0])
+
+
+def test_values_of_a_path_may_come_from_a_generator():
+    X, y = diabetes()
+    values = (q for q in (0.5, 0.9))
+    path = lrisk.risk_path(
+        lrisk.RiskRegressor("superquantile"), X, y, alphas=[1.0], values=values
+    )
+    np.testing.assert_array_equal(path.values, [0.5, 0.9])
+    assert path.coefs.shape == (2, 1, 10)
+
+
+def test_folds_that_cannot_be_fitted_are_refused():
+    X, y = diabetes()
+    weight = np.ones(len(y))
+    weight[: len(y) // 5 + 1] = 0.0  # the whole first fold
+    with pytest.raises(ValueError, match=r"sample_weight must be .* every fold"):
+        lrisk.RiskRegressorCV(alphas=[1.0]).fit(X, y, sample_weight=weight)
+    rare = np.zeros(len(y), dtype=int)
+    rare[200:] = 1
+    rare[17] = 2
+    with pytest.raises(ValueError, match=r"y must be .* every fold.*rare"):
+        lrisk.RiskClassifierCV(alphas=[1.0]).fit(X, rare)
+
+
+def test_folds_of_groups():
+    X, y = diabetes()
+    groups = np.arange(len(y)) // 50
+    model = lrisk.RiskRegressorCV("mean", alphas=ALPHAS, cv=GroupKFold(3))
+    model.fit(X, y, groups=groups)
+    splits = list(GroupKFold(3).split(X, y, groups))
+    same = lrisk.RiskRegressorCV("mean", alphas=ALPHAS, cv=splits).fit(X, y)
+    np.testing.assert_array_equal(model.cv_risks_, same.cv_risks_)
+    with pytest.raises(ValueError, match="groups"):
+        model.fit(X, y)

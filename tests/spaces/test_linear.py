@@ -140,3 +140,16 @@ def test_row_access_takes_read_only_data():
     X = matrix("dense")
     X.flags.writeable = False
     assert row_access(X).X.flags.writeable
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_the_offset_is_a_mean_that_no_outlier_moves(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3)) + 5.0
+    mass = np.full(500, 1 / 500)
+    plain = LinearSpace.centred(make(X), mass, intercept=True)
+    np.testing.assert_allclose(plain.offset, X.mean(axis=0), rtol=1e-12)
+    X[7, 1] = 1e12
+    robust = LinearSpace.centred(make(X), mass, intercept=True)
+    np.testing.assert_allclose(robust.offset, 5.0, atol=0.5)
+    assert robust.offset[0] == plain.offset[0]

@@ -307,7 +307,8 @@ class RiskEstimator(SpectrumEstimator):
         self, objective: Objective, solution: Solution, tol: float, collapsed: bool
     ) -> list[tuple[str, type[Warning]]]:
         """What the user is to be warned of after a fit."""
-        if solution.status not in (Status.MAX_ITER, Status.STALLED, Status.DIVERGED):
+        gave_up = (Status.MAX_ITER, Status.STALLED, Status.DIVERGED)
+        if solution.status not in gave_up or solution.gap <= tol:
             return []
         reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
         if not np.isfinite(solution.gap):

@@ -74,8 +74,9 @@ class RiskRegressor(NumberTargets, Streaming):
         The minimum reached, penalty included.
     dual_gap_ : float
         Proven bound on how far `objective_` is above the best possible value, relative
-        to it; infinite where no proof exists (``alpha=0`` with collinear features or
-        with another loss than the squared one).
+        to it, or to 1e-12 of the risk of the fit without features where that is more;
+        infinite where no proof exists (``alpha=0`` with collinear features or with
+        another loss than the squared one).
     risk_weights_ : array of shape (n_samples,)
         λ, the weight of each training row at the optimum: the fit is that of the mean
         loss with these weights, a ridge regression if the loss is squared.
@@ -232,7 +233,8 @@ class RiskClassifier(ClassTargets, Streaming):
         The minimum reached, penalty included.
     dual_gap_ : float
         Proven bound on how far `objective_` is above the best possible value, relative
-        to it; infinite where no proof exists (``alpha=0``).
+        to it, or to 1e-12 of the risk of the fit without features where that is more;
+        infinite where no proof exists (``alpha=0``).
     risk_weights_ : array of shape (n_samples,)
         λ, the weight of each training row at the optimum: the fit is that of the mean
         loss with these weights, a logistic regression unless the loss is the hinge.

@@ -83,6 +83,7 @@ def risk_path(
     model = clone(estimator).set_params(warm_start=True)
     settings: list[dict[str, Any]] = [{}]
     if values is not None:
+        values = list(values)
         name = _only_parameter(model.spectrum)
         settings = [{f"spectrum__{name}": float(value)} for value in values]
     fits = np.empty((len(settings), len(grid)), dtype=object)

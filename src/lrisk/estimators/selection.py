@@ -1,5 +1,6 @@
 """Risk estimators that choose their penalty by the held-out risk."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -13,9 +14,11 @@ from sklearn.base import (
 )
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import AnyArray, Floats
+from .._params import refused
+from .._typing import AnyArray, Floats, Indices
 from .._validation import unchanged_on_error, validate_data
 from ..losses import Loss
 from ..ranking import check_row_weights, risk
@@ -45,7 +48,9 @@ class PenaltySearch(BaseEstimator):
         "classes_",
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
         """Choose the penalty, then fit all rows with it.
 
         Parameters
@@ -54,6 +59,8 @@ class PenaltySearch(BaseEstimator):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             Weights of the rows, in the fits and in the held-out risk.
+        groups : array-like of shape (n_samples,) or None
+            Groups of the rows, for a `cv` that keeps them together.
 
         Returns
         -------
@@ -72,8 +79,11 @@ class PenaltySearch(BaseEstimator):
                 dtype=[np.float64, np.float32],
                 y_numeric=not is_classifier(self),
             )
+            if is_classifier(self):
+                check_classification_targets(y)
             weight = check_row_weights(sample_weight, X.shape[0])
-            risks = self._held_out(model, grid, X, y, weight)
+            folds = self._folds(X, y, weight, groups)
+            risks = self._held_out(model, grid, X, y, weight, folds)
             self.cv_risks_ = risks
             best = int(np.argmin(risks.mean(axis=1)))
             self.alpha_ = float(grid[best])
@@ -85,13 +95,43 @@ class PenaltySearch(BaseEstimator):
                     setattr(self, name, getattr(model, name))
         return self
 
+    def _folds(
+        self, X: Any, y: Any, weight: Floats | None, groups: Any
+    ) -> list[tuple[Indices, Indices]]:
+        """Training and held-out rows; every part has weight, every fit every class."""
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        with warnings.catch_warnings():
+            # A class too rare for the folds is refused below, with a remedy.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            folds = list(splitter.split(X, y, groups))
+        counts = np.ones(len(y)) if weight is None else weight
+        for train, test in folds:
+            if min(counts[train].sum(), counts[test].sum()) <= 0.0:
+                rule = "positive for some training and some held-out row of every fold"
+                remedy = "leave rows of weight 0 out, or pass folds that mix them"
+                raise ValueError(refused(self, "sample_weight", rule, 0.0, remedy))
+            if is_classifier(self):
+                seen = y[train][counts[train] > 0.0]
+                missing = np.setdiff1d(y[counts > 0.0], seen)
+                if missing.size:
+                    rule = "of classes that every fold has among its training rows"
+                    remedy = "drop or merge rare classes, or pass other folds as cv"
+                    told = f"class {missing[0]!r} in one fold only"
+                    raise ValueError(refused(self, "y", rule, told, remedy))
+        return folds
+
     def _held_out(
-        self, model: Any, grid: Floats, X: Any, y: Any, weight: Floats | None
+        self,
+        model: Any,
+        grid: Floats,
+        X: Any,
+        y: Any,
+        weight: Floats | None,
+        folds: list[tuple[Indices, Indices]],
     ) -> Floats:
         """Risk of the held-out rows for every penalty and fold."""
-        splits = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y)
         columns = []
-        for train, test in splits:
+        for train, test in folds:
             fold = clone(model).set_params(warm_start=True)
             inner = None if weight is None else weight[train]
             outer = None if weight is None else weight[test]

@@ -16,8 +16,7 @@ from ..certificate import Bound, local_slack
 from ..objective import Objective, Point
 from ..permutahedron import risk_and_excess
 from ..spectra import Superquantile
-from .collapse import certified_collapse
-from .fallback import finished
+from .fallback import changed_to_newton, minimise_or_newton
 from .lagrangian import Progress
 from .newton import Newton
 from .sampling import stratified
@@ -46,6 +45,8 @@ class Band(Solver):
     requires = frozenset({"scores", "pullback", "gram", "gradient_rows", "take"})
     #: Rows of the narrowest band, and of the widest, for each parameter.
     narrow, wide = 8, 60
+    #: Limit on the steps of `Newton` after a stall.
+    steps = 1000
 
     def __init__(self, tol: float = 1e-6, max_iter: int = 200) -> None:
         self.tol = tol
@@ -63,17 +64,23 @@ class Band(Solver):
     ) -> Solution:
         """Minimise from `start`, or from the fit of a sample."""
         if not whitenable(objective) or not objective.ranking.selects:
-            newton = Newton(tol=self.tol)
-            solution = newton.solve(objective, start, weights=weights, monitor=monitor)
-            solution.solver = newton.name
-            return solution
-        collapsed = certified_collapse(objective, self.tol, monitor)
-        if collapsed is not None:
-            return collapsed
-        progress = Progress(objective, self.tol, monitor)
-        sample, theta = sample_of(objective, start)
-        status = self._approach(objective, sample, theta, progress)
-        return finished(progress, status, 1000, monitor)
+            return changed_to_newton(
+                objective,
+                "a band is for a superquantile of many rows and one smooth score",
+                start,
+                weights,
+                tol=self.tol,
+                max_iter=self.steps,
+                monitor=monitor,
+            )
+
+        def descend(progress: Progress) -> Status:
+            sample, theta = sample_of(objective, start)
+            return self._approach(objective, sample, theta, progress)
+
+        return minimise_or_newton(
+            objective, descend, tol=self.tol, max_iter=self.steps, monitor=monitor
+        )
 
     def _approach(
         self, objective: Objective, sample: Sample, theta: Floats, progress: Progress
@@ -167,11 +174,18 @@ class _BandNewton(Newton):
     """`Newton` for the band, where an estimate of the slack is enough."""
 
     def _prove(
-        self, objective: Objective, point: Point, weights: Floats, step: Floats
+        self,
+        progress: Progress,
+        point: Point,
+        weights: Floats,
+        step: Floats,
+        decrement: float,
+        *,
+        certainly: bool = False,
     ) -> Bound:
-        risk, excess = risk_and_excess(objective.ranking, point.losses, weights)
-        gradient = objective.gradient(point, weights)
-        return Bound(risk + point.penalty, excess, 0.5 * abs(float(gradient @ step)))
+        ranking = progress.objective.ranking
+        risk, excess = risk_and_excess(ranking, point.losses, weights)
+        return Bound(risk + point.penalty, excess, decrement)
 
 
 class _Rounds:
@@ -205,7 +219,9 @@ class _Rounds:
             good = self._round()
             if progress.done:
                 return Status.CONVERGED
-            unmoved = unmoved + 1 if progress.gap > 0.5 * before else 0
+            # No bound at all is no progress either.
+            moved = np.isfinite(progress.gap) and progress.gap <= 0.5 * before
+            unmoved = 0 if moved else unmoved + 1
             if good is None or unmoved >= 4:
                 return Status.STALLED
             if not good:

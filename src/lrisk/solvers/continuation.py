@@ -21,11 +21,13 @@ import numpy as np
 from .._typing import Floats
 from ..certificate import dual_bound
 from ..objective import Objective
-from .lagrangian import Progress
+from .lagrangian import Progress, resumed
 from .solution import Monitor, Solution, Status
 
 #: What minimises a softened objective: its tolerance and limit, start and centre.
-Inner = Callable[[Objective, float, int, Floats | None, Floats | None], Solution]
+Inner = Callable[
+    [Objective, float, int, Floats | None, Floats | None, Monitor | None], Solution
+]
 
 #: From one width to the next, and the most widths.
 NARROWER, MOST_WIDTHS = 0.1, 24
@@ -76,19 +78,22 @@ def minimise_softened(
         loss = objective.loss.softened(width)
         left = max(max_iter - progress.n_iter, 1)
         if loss is objective.loss:
-            return _last(progress, inner(objective, tol, left, start, weights))
+            last = resumed(progress, monitor)
+            return progress.joined(inner(objective, tol, left, start, weights, last))
         before = _error(progress)
         accuracy = min(FIRST, max(BESIDE * NARROWER * before, BESIDE * progress.tol))
         softened = objective.with_loss(loss)
-        solution = inner(softened, accuracy, left, start, weights)
+        solution = inner(softened, accuracy, left, start, weights, None)
         progress.n_iter += solution.n_iter
         _prove(progress, softened, solution, width)
         if progress.done:
             return progress.solution()
         if progress.n_iter >= max_iter:
             return progress.solution(Status.MAX_ITER)
-        unmoved = unmoved + 1 if _error(progress) > 0.9 * before else 0
-        if unmoved >= 4:
+        # A start that is good enough for this width says nothing of narrower ones.
+        if solution.n_iter > 1:
+            unmoved = unmoved + 1 if _error(progress) > 0.9 * before else 0
+        if unmoved >= 8:
             break
         start, weights = solution.theta, solution.weights
         width *= NARROWER
@@ -98,9 +103,9 @@ def minimise_softened(
 def _error(progress: Progress) -> float:
     """The relative gap; without penalty, and so without proof, the stationarity."""
     if progress.certified:
-        return min(progress.gap, 1.0)
+        return progress.distance
     scale = max(progress.primal, np.finfo(np.float64).tiny)
-    return min(progress.stationarity / scale, 1.0)
+    return progress.stationarity / scale
 
 
 def _first_width(objective: Objective) -> float:
@@ -121,12 +126,3 @@ def _prove(
     decrement = fitted + solution.history[-1]["stationarity"]
     progress.record(point, weights, proof, decrement, 0.0)
     progress.history[-1]["width"] = width
-
-
-def _last(progress: Progress, solution: Solution) -> Solution:
-    """The fit of the loss itself, with the way there."""
-    for record in solution.history:
-        record["iteration"] += progress.n_iter
-    solution.history = progress.history + solution.history
-    solution.n_iter += progress.n_iter
-    return solution

@@ -18,7 +18,7 @@ import numpy as np
 from .._typing import Floats
 from ..certificate import Bound, relative_gap
 from ..objective import Objective, Point
-from ..permutahedron import Projection, proximal_weights
+from ..permutahedron import Projection, proximal_weights, proximity
 from .solution import Monitor, Record, Solution, Status
 
 #: Relative gaps below this are rounding; a smaller tolerance means "as far as it goes".
@@ -62,13 +62,16 @@ class Lagrangian:
         unit = ranking.total * scale
         # A spectrum of few rows needs a larger ν, or it sees too few for a useful
         # Hessian; a good centre a smaller one.
-        begin = 1e-2 * ranking.concentration() if center is None else 1e-5
+        # Smooth spectra pool few rows, and bear a faster descent of ν.
+        self._smooth = ranking.spectrum.smooth
+        begin = (3e-3 if self._smooth else 1e-2) * ranking.concentration()
+        begin = begin if center is None else 1e-5
         self.nu = begin * unit
         lightest = float(ranking.row_weight.min()) * ranking.n_rows
         self._unit = self.floor * min(lightest, ranking.total)
         self._lowest = self._unit * scale
         self._flat = ranking.spectrum.monotone == "flat"
-        self.damping = Damping()
+        self.damping = Damping(objective)
 
     def at(self, point: Point) -> Smoothed:
         """Evaluate φ and its maximiser λ."""
@@ -80,9 +83,9 @@ class Lagrangian:
                 float(ranking.mass @ point.losses) + point.penalty, projection
             )
         projection = proximal_weights(ranking, point.losses, self.center, self.nu)
-        away = projection.weights - self.center
-        proximity = 0.5 * self.nu * float(np.sum(away**2 / ranking.row_weight))
-        value = float(projection.weights @ point.losses) - proximity + point.penalty
+        away = proximity(projection.weights, self.center, ranking.row_weight)
+        value = float(projection.weights @ point.losses) + point.penalty
+        value -= self.nu * away
         return Smoothed(value, projection)
 
     def tighten(self, weights: Floats, level: float, steps: int) -> None:
@@ -98,7 +101,8 @@ class Lagrangian:
         """
         self.center = weights
         self._lowest = min(self._lowest, self._unit * level)
-        self.nu = max((0.1 if steps <= 2 else 0.3) * self.nu, self._lowest)
+        easy = 0.03 if self._smooth else 0.1
+        self.nu = max((easy if steps <= 2 else 0.3) * self.nu, self._lowest)
 
     def soften(self) -> None:
         """Raise ν, where φ proved too hard to minimise."""
@@ -111,33 +115,66 @@ class Lagrangian:
 
 
 class Damping:
-    """Curvature lent to the flat pieces of a loss, as much as the steps need.
+    """Curvature lent to the Hessian, as much as the steps need.
 
-    Where every row that counts is on a flat piece there is nothing to divide an
-    intercept's gradient by. The parabolas of iterated least squares, times a factor
-    that falls with each whole step and rises with each shortened one, bound the step by
-    the size of the residuals and leave Newton's speed in the end.
+    Where every row that counts is on a flat piece of a loss there is nothing to divide
+    an intercept's gradient by; and where a row of enormous features does not count, the
+    Hessian does not know that a small step will make it count. The curvatures of all
+    rows by mass (for losses with flat pieces the parabolas of iterated least squares),
+    times a factor that falls with each whole step and rises with each shortened one,
+    bound the step by what the residuals can bear and leave Newton's speed in the end.
     """
 
-    least, most = 1e-10, 1.0
+    least, first, most = 1e-10, 1e-4, 1.0
 
-    def __init__(self) -> None:
-        self.factor = self.most
+    def __init__(self, objective: Objective) -> None:
+        self._flat = objective.loss.flat
+        self.factor = self.most if self._flat else 0.0
 
     def add(
         self, hessian: Floats, objective: Objective, point: Point, weights: Floats
     ) -> bool:
-        """Add to the Hessian in place; False for losses without flat pieces."""
-        if not objective.loss.flat:
+        """Add to the Hessian in place; False if nothing is lent."""
+        loss, y, z = objective.loss, objective.y, point.scores
+        if self._flat:
+            parabola = loss.secant(y, z)
+            hessian += objective.space.gram(self.factor * weights * parabola)
+        elif self.factor > 0.0:
+            mass, curvature = objective.ranking.mass, loss.curvature(y, z)
+            scale = mass if curvature.ndim == 1 else mass[:, None, None]
+            hessian += objective.space.gram(self.factor * scale * curvature)
+        return self.factor > 0.0
+
+    def rise(self) -> bool:
+        """Lend a hundredfold after a step of which no part would do; False at most."""
+        if self.factor >= self.most:
             return False
-        parabola = objective.loss.secant(objective.y, point.scores)
-        hessian += objective.space.gram(self.factor * weights * parabola)
+        self.factor = min(max(100.0 * self.factor, self.first), self.most)
         return True
 
     def learn(self, length: float) -> None:
         """Take note of the share of a step that was taken."""
         change = 0.1 if length == 1.0 else 10.0 if length < 0.25 else 1.0
-        self.factor = min(max(change * self.factor, self.least), self.most)
+        factor = min(change * self.factor, self.most)
+        if self._flat:
+            self.factor = max(factor, self.least)
+        elif length < 0.25:
+            self.factor = max(factor, self.first)
+        else:
+            self.factor = factor if factor > self.least else 0.0
+
+
+def resumed(progress: "Progress", monitor: Monitor | None) -> Monitor:
+    """A monitor for a search that goes on: its records count from the first one."""
+    iterations, seconds = progress.n_iter, progress.seconds
+
+    def tell(record: Record) -> None:
+        record["iteration"] += iterations
+        record["seconds"] += seconds
+        if monitor is not None:
+            monitor(record)
+
+    return tell
 
 
 class Progress:
@@ -154,10 +191,13 @@ class Progress:
         self.tol = max(tol, ROUNDING)
         self.primal = np.inf
         self.dual = -np.inf
+        self._below = -np.inf
         self.theta = np.zeros(objective.space.size)
         self.weights = objective.ranking.mass
         self.slopes: Floats | None = None
         self.stationarity = np.inf
+        #: Whether the best value was found with ranks that were not exact.
+        self.rough = False
         self.n_iter = 0
         self.history: list[Record] = []
         self._monitor = monitor
@@ -178,6 +218,8 @@ class Progress:
             self.dual, self.weights = bound.dual, weights
             if self.objective.loss.flat:
                 self.slopes = bound.slopes
+        if weights is not None:
+            self._below = max(self._below, bound.primal - bound.excess - bound.slack)
         self.stationarity = min(self.stationarity, bound.excess + decrement)
         if self.dual == -np.inf and weights is not None:
             self.weights = weights
@@ -187,17 +229,31 @@ class Progress:
             "gap": self.gap,
             "stationarity": bound.excess + decrement,
             "nu": nu,
-            "seconds": time.perf_counter() - self._began,
+            "seconds": self.seconds,
         }
         self.history.append(entry)
         if self._monitor is not None:
             self._monitor(entry)
 
     @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return time.perf_counter() - self._began
+
+    @property
     def gap(self) -> float:
         """Relative gap between the best point and the best bound."""
         difference = max(self.primal - self.dual, 0.0)
         return relative_gap(self.objective, self.primal, difference)
+
+    @property
+    def distance(self) -> float:
+        """As `gap`, but against lower bounds that may be below zero.
+
+        While these are, the gap stands still at one, and progress is seen here.
+        """
+        scale = max(self.primal, np.finfo(np.float64).tiny)
+        return max(self.primal - self._below, 0.0) / scale
 
     @property
     def certified(self) -> bool:
@@ -207,15 +263,44 @@ class Progress:
     @property
     def done(self) -> bool:
         """Whether the gap, or without one the stationarity, is small enough."""
-        if self.certified:
+        if self.certified or self.primal <= self.objective.resolution:
             return self.gap <= self.tol
         scale = max(self.primal, np.finfo(np.float64).tiny)
         return self.objective.mu == 0.0 and self.stationarity <= self.tol * scale
 
+    def settle(self) -> None:
+        """Evaluate the best point anew, where its value may be a little too small."""
+        if self.rough:
+            self.primal = self.objective.value(self.objective.at(self.theta))
+            self.rough = False
+
+    def joined(self, solution: Solution) -> Solution:
+        """The best point and the best bound of this search and of one that went on."""
+        if self.primal < solution.objective:
+            solution.theta, solution.objective = self.theta, self.primal
+        if self.dual > solution.dual:
+            solution.dual, solution.weights = self.dual, self.weights
+            solution.slopes = self.slopes
+        gap = max(solution.objective - solution.dual, 0.0)
+        solution.gap = relative_gap(self.objective, solution.objective, gap)
+        if solution.gap <= self.tol:
+            solution.status = Status.CONVERGED
+        solution.history = self.history + solution.history
+        solution.n_iter += self.n_iter
+        return solution
+
     def solution(self, status: Status | None = None) -> Solution:
-        """What was found, as it stands."""
+        """What was found, as it stands; never worse than the fit without features."""
+        if status in (Status.STALLED, Status.MAX_ITER):
+            point = self.objective.at(self.objective.constant_fit())
+            value = self.objective.value(point)
+            if value < self.primal:
+                self.primal, self.theta = value, point.theta
+            if self.gap <= self.tol:
+                status = Status.CONVERGED
         if status is None:
-            status = Status.CONVERGED if self.certified else Status.UNCERTIFIED
+            proven = self.gap <= self.tol
+            status = Status.CONVERGED if proven else Status.UNCERTIFIED
         return Solution(
             theta=self.theta,
             objective=self.primal,

@@ -9,14 +9,16 @@ from .._typing import Floats
 from ..certificate import Bound, bound
 from ..objective import Objective, Point
 from ..permutahedron import risk_and_excess
-from .collapse import certified_collapse
 from .continuation import minimise_softened, needs_continuation
 from .coordinates import Coordinates, newton_step
-from .fallback import finished
+from .fallback import after_stall, changed_to_newton, minimise_or_newton
 from .lagrangian import Lagrangian, Progress
-from .newton import MOST_PARAMETERS, Newton, newton_size
+from .newton import MOST_PARAMETERS, newton_size
 from .solution import Monitor, Solution, Solver, Status
 from .whitening import SMALLEST, minimise_whitened, whitenable
+
+#: Products n·size² up to which Newton's method is a way out of a stall.
+MOST_WORK = 5e9
 
 
 class LBFGS(Solver):
@@ -65,22 +67,32 @@ class LBFGS(Solver):
         """Minimise from `start`, or from a fit of a sample or from zero."""
         if objective.loss.flat and newton_size(objective.space) <= MOST_PARAMETERS:
             # Differences of gradients know little of a curvature that comes and goes.
-            newton = Newton(tol=self.tol, max_iter=self.max_iter)
-            solution = newton.solve(objective, start, weights=weights, monitor=monitor)
-            solution.solver = newton.name
-            return solution
+            return changed_to_newton(
+                objective,
+                "the loss has flat pieces and a Hessian fits",
+                start,
+                weights,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                monitor=monitor,
+            )
         if needs_continuation(objective):
             return self._continue(objective, start, weights, monitor)
         if not whitenable(objective) or not objective.ranking.spectrum.smooth:
-            return self._minimise_lagrangian(objective, start, weights, monitor)
-        collapsed = certified_collapse(objective, self.tol, monitor)
-        if collapsed is not None:
-            return collapsed
-        progress = Progress(objective, self.tol, monitor)
-        status = minimise_whitened(
-            objective, start, progress, pairs=self.memory, max_iter=self.max_iter
+            progress = Progress(objective, self.tol, monitor)
+            status = self._minimise_lagrangian(objective, start, weights, progress)
+            if status is Status.STALLED and _hessian_fits(objective):
+                return after_stall(progress, self.max_iter, monitor)
+            return progress.solution(status)
+
+        def descend(progress: Progress) -> Status:
+            return minimise_whitened(
+                objective, start, progress, pairs=self.memory, max_iter=self.max_iter
+            )
+
+        return minimise_or_newton(
+            objective, descend, tol=self.tol, max_iter=self.max_iter, monitor=monitor
         )
-        return finished(progress, status, self.max_iter, monitor)
 
     def _continue(
         self,
@@ -95,9 +107,12 @@ class LBFGS(Solver):
             limit: int,
             start: Floats | None,
             weights: Floats | None,
+            monitor: Monitor | None,
         ) -> Solution:
             own = LBFGS(tol=tol, max_iter=limit, memory=self.memory)
-            return own._minimise_lagrangian(softened, start, weights, None)
+            progress = Progress(softened, tol, monitor)
+            status = own._minimise_lagrangian(softened, start, weights, progress)
+            return progress.solution(status)
 
         return minimise_softened(
             objective,
@@ -114,10 +129,10 @@ class LBFGS(Solver):
         objective: Objective,
         start: Floats | None,
         weights: Floats | None,
-        monitor: Monitor | None,
-    ) -> Solution:
+        progress: Progress,
+    ) -> Status | None:
+        """Minimise φ with the centre moving on; None where that reached its end."""
         theta = np.zeros(objective.space.size) if start is None else start
-        progress = Progress(objective, self.tol, monitor)
         coordinates = Coordinates(objective)
         point = objective.at(theta)
         spectrum = objective.ranking.spectrum
@@ -126,26 +141,30 @@ class LBFGS(Solver):
         if spectrum.smooth and start is None and many:
             point = self._descend_raw(objective, point, coordinates, progress)
             if progress.done:
-                return progress.solution()
+                return None
+        patience = 10 if _hessian_fits(objective) else 40
         lagrangian = Lagrangian(objective, point.losses, center=weights)
         unmoved = 0
         while progress.n_iter < self.max_iter:
-            before = progress.gap
+            before = progress.stationarity
             point, error, excess = self._descend(
                 lagrangian, point, coordinates, progress
             )
             if progress.done:
-                return progress.solution()
-            unmoved = unmoved + 1 if progress.gap > 0.99 * before else 0
-            if unmoved >= 40:
-                return progress.solution(Status.STALLED)
+                return None
+            unmoved = unmoved + 1 if progress.stationarity > 0.99 * before else 0
+            if unmoved >= patience:
+                break
             if error <= 0.1 * excess:
                 weights = lagrangian.at(point).projection.weights
                 lagrangian.tighten(weights, progress.primal, self.rounds)
         if not progress.certified:
             weights = lagrangian.at(point).projection.weights
             self._look(objective, point, weights, coordinates, progress, 0.0, True)
-        return progress.solution(Status.MAX_ITER)
+            if progress.done:
+                return None
+        limited = progress.n_iter >= self.max_iter
+        return Status.MAX_ITER if limited else Status.STALLED
 
     def _descend_raw(
         self,
@@ -266,3 +285,9 @@ class LBFGS(Solver):
             slack = proof.slack if np.isfinite(proof.slack) else estimate
         progress.record(point, weights, proof, estimate, nu)
         return slack, excess
+
+
+def _hessian_fits(objective: Objective) -> bool:
+    """Whether Newton's method could take over."""
+    size = newton_size(objective.space)
+    return size <= MOST_PARAMETERS and objective.space.n_rows * size**2 <= MOST_WORK

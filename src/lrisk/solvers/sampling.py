@@ -19,6 +19,9 @@ ENOUGH = 5000
 CHUNK = 500_000
 #: Consecutive rows that are fetched together.
 RUN = 16
+#: Losses that differ by less than this part of their spread are tied: how fast the
+#: weights rise between them is nothing but rounding, and may overflow.
+TIED = 1e-9
 
 
 def stratified(n_rows: int, size: int) -> Indices:
@@ -47,11 +50,18 @@ def spectral_hessian(sample: Objective, at: Evaluation) -> Floats:
     hessian = sample.hessian(at.point, at.weights)
     if sample.ranking.spectrum.monotone == "flat":
         return hessian
+    spread = _spread(sample, at)
+    total = hessian if spread is None else hessian + spread
+    return total if np.all(np.isfinite(total)) else hessian
+
+
+def _spread(sample: Objective, at: Evaluation) -> Floats | None:
+    """The part that comes from rows changing ranks; None if there is no window."""
     mass, losses = sample.ranking.mass, at.point.losses
     order = np.argsort(losses)
     starts = _windows(sample, at.weights[order] > 0.0)
     if len(starts) < 2:
-        return hessian
+        return None
     order = order[starts[0] : starts[-1]]
     starts = starts - starts[0]
     first, last = order[starts[:-1]], order[starts[1:] - 1]
@@ -59,7 +69,8 @@ def spectral_hessian(sample: Objective, at: Evaluation) -> Floats:
     rise = density[last] - density[first]
     run = losses[last] - losses[first]
     lengths = np.diff(starts)
-    usable = (run > 0.0) & (rise > 0.0)
+    least = TIED * float(losses[order[-1]] - losses[order[0]])
+    usable = (run > least) & (rise > 0.0)
     slope = np.where(usable, rise / np.where(usable, run, 1.0), 0.0)
     slope *= lengths / np.maximum(lengths - 1.0, 1.0)
     if len(lengths) > ENOUGH:  # every other one will do
@@ -68,14 +79,15 @@ def spectral_hessian(sample: Objective, at: Evaluation) -> Floats:
     rows = order[scale > 0.0]
     scale, lengths = scale[scale > 0.0], lengths[slope > 0.0]
     most = max(1, CHUNK // sample.space.size // WINDOW)
+    spread = np.zeros((sample.space.size, sample.space.size))
     for begin in range(0, len(lengths), most):
         edges = np.concatenate([[0], np.cumsum(lengths[begin : begin + most])])
         offset = int(lengths[:begin].sum())
         chosen = slice(offset, offset + int(edges[-1]))
         gathered = sample.space.gradient_rows(rows[chosen], at.slopes[rows[chosen]])
         center_blocks(gathered, scale[chosen], edges)
-        hessian += gathered.T @ gathered
-    return hessian
+        spread += gathered.T @ gathered
+    return spread
 
 
 def _windows(sample: Objective, counts: Bools) -> Indices:

@@ -39,9 +39,17 @@ def whitenable(objective: Objective) -> bool:
 
 
 class Factor:
-    """A positive definite matrix, factorised after scaling its diagonal to one."""
+    """A positive definite matrix, factorised after scaling its diagonal to one.
+
+    Raises
+    ------
+    LinAlgError
+        If the matrix is not finite.
+    """
 
     def __init__(self, matrix: Floats) -> None:
+        if not np.all(np.isfinite(matrix)):
+            raise scipy.linalg.LinAlgError("overflow in a Hessian")
         diagonal = np.diagonal(matrix).copy()
         diagonal[diagonal <= 0.0] = 1.0  # a parameter without effect stays put
         self._root = 1.0 / np.sqrt(diagonal)
@@ -137,6 +145,8 @@ class Descent:
         now = self.now
         weights = now.weights if np.isfinite(slack) else None
         proof = Bound(now.value, 0.0, slack)
+        if now.value < progress.primal:
+            progress.rough = not self.exact
         progress.record(now.point, weights, proof, decrement, 0.0)
 
     def step(self) -> bool:

@@ -7,6 +7,7 @@ only the intercept, and spares the Gram matrix the near-collinearity of an uncen
 column with the column of ones.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,8 +37,12 @@ class LinearSpace(Space):
 
     #: Entries of X converted to dense float64 at a time, in at most so many rows.
     block_entries, block_rows = 4_000_000, 2048
+    #: Entries of X up to which a dense and centred copy is kept.
+    kept_entries = 100_000
     #: Rows from which the means are taken from some of them.
     many_rows = 200_000
+    #: Interquartile ranges from the median at which a mean is taken for an outlier's.
+    far = 100.0
     #: Entries of X up to which `rotated` makes a dense copy.
     most_rotated = 50_000_000
 
@@ -65,7 +70,8 @@ class LinearSpace(Space):
     ) -> "LinearSpace":
         """The space with the column means under `mass` as offset, if intercepted.
 
-        Of very many rows some are enough, since any offset near the means will do.
+        Of very many rows some are enough, since any offset near the means will do; and
+        where a few entries carry the mean far away the median is taken.
         """
         plain = cls(X, intercept=intercept, n_scores=n_scores)
         if not intercept:
@@ -78,6 +84,7 @@ class LinearSpace(Space):
             some = cls(X[rows], intercept=False)
             share = mass[rows, None] / mass[rows].sum()
             means = some._transposed_times(share)[:, 0]
+        plain._leave_outliers(means)
         plain._settle_constants(means)
         return cls(X, intercept=intercept, n_scores=n_scores, offset=means)
 
@@ -163,6 +170,8 @@ class LinearSpace(Space):
 
     def gradient_rows(self, rows: Indices, r: Floats) -> Floats:
         """r_i ∇f(x_i) for the given rows, shape (m, size)."""
+        if self.n_scores == 1 and self.n_rows * self.n_columns <= self.kept_entries:
+            return np.asarray(r[:, None] * self._whole[rows])
         block = self._block(rows)
         if self.n_scores == 1:
             block *= r[:, None]
@@ -247,6 +256,17 @@ class LinearSpace(Space):
         )
         return small, np.asarray(basis, dtype=np.float64)
 
+    def _leave_outliers(self, means: Floats) -> None:
+        """Replace means by medians of some rows where they are far from all of these.
+
+        An offset of 1e9 would cost the other rows nine digits.
+        """
+        rows = np.arange(0, self.n_rows, -(-self.n_rows // 64))
+        some = np.sort(self._block(rows)[:, : self.n_features], axis=0)
+        low, middle, high = (some[len(rows) * k // 4] for k in (1, 2, 3))
+        far = np.abs(means - middle) > self.far * (high - low)
+        means[far] = middle[far]
+
     def _settle_constants(self, means: Floats) -> None:
         """Make the means of constant columns exact, so that they centre to zero.
 
@@ -320,7 +340,14 @@ class LinearSpace(Space):
             result += block.T @ r[rows]
         return result
 
+    @functools.cached_property
+    def _whole(self) -> Floats:
+        """All rows of [X − m, 1], where they are few enough to be kept."""
+        return self._block(slice(0, self.n_rows))
+
     def _scalar_gram(self, c: Floats) -> Floats:
+        if self.n_rows * self.n_columns <= self.kept_entries:
+            return np.asarray((c[:, None] * self._whole).T @ self._whole)
         result = np.zeros((self.n_columns, self.n_columns))
         root = np.sqrt(c)
         for rows, block in self.blocks():
