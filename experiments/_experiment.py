@@ -56,7 +56,13 @@ class Experiment:
 
 
 #: Modules of the experiments, in the order in which they run.
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (
+    "suboptimality",
+    "runtime",
+    "sorting",
+    "quantiles",
+    "smoothing",
+)
 
 
 def all_experiments() -> dict[str, Experiment]:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ class Page:
                 temporary, format="svg", bbox_inches="tight", metadata={"Date": None}
             )
         plt.close(drawing)
+        temporary.write_text(_rounded(temporary.read_text("utf-8")), "utf-8")
         os.replace(temporary, path)
         self.figures.append(path)
         self._parts.append(f"![{words}]({name})")
@@ -89,6 +91,15 @@ class Page:
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
         return path
+
+
+def _rounded(svg: str) -> str:
+    """Two decimals are enough for the points of a path, and half the file."""
+
+    def shorter(path: re.Match[str]) -> str:
+        return re.sub(r"(\.\d\d)\d+", r"\1", path[0])
+
+    return re.sub(r' d="[^"]*"', shorter, svg)
 
 
 def versions_used() -> dict[str, str]:
