@@ -11,8 +11,8 @@ from experiments._drawing import grid, shared_legend, style
 #: does so linearly if a line explains this share of its fall.
 RESOLVED, STRAIGHT = -8.0, 0.9
 #: Decades that a curve must gain in the second half of its epochs, or it stalls; an
-#: error that falls like 1/t gains as much.
-GAIN = 0.3
+#: error that falls like 1/t gains 0.3.
+GAIN = 0.25
 
 
 class Shape(NamedTuple):

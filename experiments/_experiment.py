@@ -60,6 +60,7 @@ MODULES: tuple[str, ...] = (
     "suboptimality",
     "runtime",
     "sorting",
+    "classification",
     "quantiles",
     "smoothing",
 )

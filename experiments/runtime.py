@@ -66,6 +66,16 @@ def _statement(page: Page, records: list[Record]) -> None:
     )
 
 
+def _limits(records: list[Record]) -> tuple[float, float]:
+    """From the shortest to the longest time of any curve."""
+    ends = [r["certified"]["seconds"][0] for r in records]
+    ends += [r["certified"]["seconds"][-1] for r in records]
+    for record in records:
+        for runs in record["methods"].values():
+            ends += [3 * runs["seconds"], record["cell"]["epochs"] * runs["seconds"]]
+    return 0.8 * min(ends), 1.25 * max(ends)
+
+
 def report(records: list[Record], page: Page) -> None:
     page.say(
         "The runs of figure 2 (μ = 1/n, (q, r, ρ) = (0.5, 2, 1); learning rates by the "
@@ -89,12 +99,14 @@ def report(records: list[Record], page: Page) -> None:
         first = ", ".join(f"{name} {wins[name]}" for name in order if wins[name])
         page.say(f"First to arrive, of {len(records)} problems: {first}.")
     sets = list(dict.fromkeys(r["cell"]["data"] for r in records))
+    limits = _limits(records)
     figure, axes = panels(sets, RISKS, "CPU seconds", "log10 suboptimality")
     for record in records:
         cell = record["cell"]
         ax = axes[sets.index(cell["data"]), RISKS.index(cell["risk"])]
         draw(ax, record["methods"], record["certified"], against="seconds")
-        ax.set_xscale("log")
+        ax.set(xscale="log", xlim=limits)
+        ax.xaxis.set_minor_formatter("")
     page.heading("Figure 20")
     page.figure(finish(figure, axes), "suboptimality over CPU time")
 

@@ -162,7 +162,7 @@ def _shapes(page: Page, records: list[Record]) -> None:
     page.say(
         f"Over all figures. A curve is the median over the seeds. *Stalls*: it ends "
         f"above 1e{RESOLVED:.0f} and gains less than {GAIN} decades in the second half "
-        f"of its epochs (an error like 1/t gains as much); *still falls*: ends there "
+        f"of its epochs (an error like 1/t gains 0.3); *still falls*: ends there "
         f"and gains more. Of those that end below, *linear* are the ones of whose fall "
         f"a straight line (suboptimality on a logarithmic scale over epochs) explains "
         f"{STRAIGHT:.0%}; the rate is their median, in decades per epoch."
