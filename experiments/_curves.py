@@ -76,18 +76,27 @@ def panels(rows: Sequence[str], columns: Sequence[str], x: str, y: str) -> Any:
     return figure, axes
 
 
+def _shown(length: int, against: str) -> Any:
+    """Epochs that are drawn: some two dozen are enough to see and keep files small.
+
+    The start cannot be drawn on a logarithmic scale of time.
+    """
+    step = max(1, length // 22)
+    places = np.arange(length - 1, -1, -step)[::-1]
+    return places[places > 0] if against == "seconds" else np.r_[0, places[places > 0]]
+
+
 def draw(
     ax: Any, found: dict[str, Any], certified: Any = None, *, against: str = "passes"
 ) -> None:
     """All seeds of every method, translucent, and the certified solver's curve."""
     for index, (name, runs) in enumerate(found.items()):
-        # Every third epoch is enough to see, and keeps the files small.
-        shown = slice(3 if against == "seconds" else 0, None, 3)
+        shown = _shown(len(runs["curves"][0]), against)
         spent = runs[against] * np.arange(len(runs["curves"][0]))
         for number, curve in enumerate(runs["curves"]):
             ax.plot(
                 spent[shown],
-                curve[shown],
+                np.asarray(curve)[shown],
                 label=name if number == 0 else None,
                 lw=1.1,
                 alpha=0.5,

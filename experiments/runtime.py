@@ -72,7 +72,7 @@ def _limits(records: list[Record]) -> tuple[float, float]:
     ends += [r["certified"]["seconds"][-1] for r in records]
     for record in records:
         for runs in record["methods"].values():
-            ends += [3 * runs["seconds"], record["cell"]["epochs"] * runs["seconds"]]
+            ends += [2 * runs["seconds"], record["cell"]["epochs"] * runs["seconds"]]
     return 0.8 * min(ends), 1.25 * max(ends)
 
 

@@ -38,7 +38,7 @@ def test_erm_is_multinomial_regression(miniature, monkeypatch):
     from pathlib import Path
 
     monkeypatch.setenv("LRISK_DATA", str(Path(os.environ["LRISK_SHARED"]) / "data"))
-    split = Split("emotion", 1500)
+    split = Split("emotion", 1000)
     objective = split.problem("mean")
     best = _reference(objective)
     other = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=5000)
