@@ -106,7 +106,7 @@ def draw(
         ax.plot(
             certified[against],
             certified["curve"],
-            label="certified Newton",
+            label="certified",
             lw=1.3,
             marker=".",
             markersize=3,

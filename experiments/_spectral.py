@@ -145,8 +145,10 @@ def reference(objective: Objective, solver: Solver | None = None) -> Reference:
 
 
 def certified_curve(objective: Objective, solver: Solver, best: Reference) -> Any:
-    """Passes, CPU seconds and suboptimality of a certified solver's iterations."""
-    solver.solve(objective)  # compiled by now
+    """Passes, CPU seconds and suboptimality of a certified solver's iterations.
+
+    The reference was found by the same kind of solver, which by now is compiled.
+    """
     space: Any = objective.space
     points: list[tuple[float, float, float]] = []
     before, began = space.passes, time.process_time()
