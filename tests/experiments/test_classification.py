@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from experiments._classifying import NAMES, Split, _reference
 from experiments._spectral import FLOOR
-from experiments.classification import NAMES, Split, _at, _reference
+from experiments.classification import _at
 from sklearn.linear_model import LogisticRegression
 
 NAME = "classification"
