@@ -56,7 +56,12 @@ class Experiment:
 
 
 #: Modules of the experiments, in the order in which they run.
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (
+    "clustering",
+    "regret",
+    "noisy_settings",
+    "printed_correction",
+)
 
 
 def all_experiments() -> dict[str, Experiment]:
