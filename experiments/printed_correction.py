@@ -135,6 +135,8 @@ def _drawn(lines: list[Record]):
             mean = np.mean([r["error"][name] for r in chosen], axis=0)
             ax.loglog(rounds, mean, label=name, **style(index))
         ax.set_title(f"σ = {sigma}")
+        ax.set_xticks([rounds[0], rounds[-1]], [str(rounds[0]), str(rounds[-1])])
+        ax.minorticks_off()
         ax.set_xlabel("rows")
     axes[0, 0].set_ylabel("‖ŵ − w‖")
     shared_legend(figure, axes)

@@ -88,8 +88,11 @@ def report(records: list[Record], page: Page) -> None:
 
 
 def _drawn(found: dict[str, dict[int, tuple[list, list]]]):
-    figure, axes = grid(1, len(found), width=2.2, height=2.6)
-    for ax, (name, by_rounds) in zip(axes[0], found.items()):
+    columns = min(4, len(found))
+    figure, axes = grid(-(-len(found) // columns), columns, width=2.5, height=2.3)
+    for ax in axes.flat[len(found) :]:
+        ax.set_axis_off()
+    for ax, (name, by_rounds) in zip(axes.flat, found.items()):
         rounds = list(by_rounds)
         regret = [np.mean(regrets) for regrets, _ in by_rounds.values()]
         bound = [np.mean(bounds) for _, bounds in by_rounds.values()]
@@ -99,7 +102,8 @@ def _drawn(found: dict[str, dict[int, tuple[list, list]]]):
         ax.set_xticks([rounds[0], rounds[-1]], [str(rounds[0]), str(rounds[-1])])
         ax.minorticks_off()
         ax.set_xlabel("rounds T")
-    axes[0, 0].set_ylabel("squared loss, summed")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("squared loss, summed")
     shared_legend(figure, axes)
     return figure
 
