@@ -63,6 +63,10 @@ MODULES: tuple[str, ...] = (
     "classification",
     "quantiles",
     "smoothing",
+    "clustering",
+    "regret",
+    "noisy_settings",
+    "printed_correction",
 )
 
 
