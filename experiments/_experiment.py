@@ -56,7 +56,13 @@ class Experiment:
 
 
 #: Modules of the experiments, in the order in which they run.
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (
+    "table1",
+    "table2",
+    "table3",
+    "table4",
+    "figure1",
+)
 
 
 def all_experiments() -> dict[str, Experiment]:
