@@ -107,8 +107,9 @@ def order_table(table: Table, records: list[Record], page: Page) -> None:
     page.heading("Order, cell by cell")
     page.say(
         "Means over seeds. *Ours* is the paper's method as run here; the oracle is "
-        "told which rows are wrong and takes no part. Then: methods of the printed table "
-        "that beat it in ours and in the paper, and added ones that beat it in ours."
+        "told which rows are wrong and takes no part. Then: methods of the printed "
+        "table that beat it here, those that beat it in print, and added ones that "
+        "beat it here."
     )
     rows, lost = [], 0
     for place in table.places(records):

@@ -52,7 +52,7 @@ def cells(settings: Settings) -> Iterator[Cell]:
             for seed in range(settings.seeds):
                 yield {
                     "data": data, "noise": "label", "share": share, "seed": seed,
-                    "rows": settings.choose(1000, 600, 200), "last": last,
+                    "rows": settings.choose(1000, 500, 200), "last": last,
                 }  # fmt: skip
 
 

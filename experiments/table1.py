@@ -63,7 +63,7 @@ of all.
 
 def cells(settings: Settings) -> Iterator[Cell]:
     sets = settings.choose(TABLE.sets, TABLE.sets, ["boston"])
-    rows = settings.choose(1000, 500, 150)
+    rows = settings.choose(800, 300, 100)
     for data in sets:
         for noise, share in TABLE.columns.values():
             for seed in range(settings.seeds):
