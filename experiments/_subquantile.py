@@ -140,7 +140,8 @@ def by_gradient(
 ) -> Outcome:
     """The paper's algorithm, with the stated number of steps or a chosen one.
 
-    `extra` has the test error after each of `steps`, for the record.
+    `extra` has the test error after each of `steps`, for the record, and the share of
+    rows kept of the (observed) class of which least is kept.
     """
     classes = isinstance(trial, ClassTrial)
     rows, gamma = trial.given, trial.known_share[0].gamma
@@ -148,13 +149,16 @@ def by_gradient(
     began = time.process_time()
     best = stated or chosen_steps(make, rows, steps, classes, radius)
     path: dict[str, float] = {}
+    extra: dict[str, Any] = {"steps": best, "path": path, "gamma": gamma}
     predicted = None
     for total, model in zip(steps, along(make(), steps, rows.X, rows.y, radius)):
         values = model.predict(rows.test_X)
         path[str(total)] = error(values, rows.test_y, classes)
         if total == best:
             predicted = values
-    extra = {"steps": best, "path": path, "gamma": gamma}
+            if classes:
+                kept = [model.inlier_mask_[rows.y == k].mean() for k in model.classes_]
+                extra["least_kept"] = float(min(kept))
     return Outcome(predicted, time.process_time() - began, extra)
 
 

@@ -83,6 +83,12 @@ def _why(
             f"{np.mean([p[t] for p in paths]):.3f} after {int(t):,}" for t in paths[0]
         )
         words.append(f"By number of steps, all on test rows: {every}.")
+    least = [r["least_kept"] for r in own if "least_kept" in r]
+    if least:
+        words.append(
+            "Trimming is not even between classes: of the one of which least is kept, "
+            f"{np.mean(least):.0%} of the rows are (mean over seeds)."
+        )
     if all("diagnosis" in r for r in own):
         words.append(_diagnosis([r["diagnosis"] for r in own]))
     return " ".join(words)

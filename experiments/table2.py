@@ -80,11 +80,12 @@ nothing.
 def cells(settings: Settings) -> Iterator[Cell]:
     sets = settings.choose(TABLE.sets, TABLE.sets, ["boston"])
     rows = settings.choose(1500, 400, 120)
+    noises = settings.choose(list(STATED), list(STATED), ["label+feature"])
     for data in sets:
-        for noise, share in TABLE.columns.values():
+        for noise in noises:
             for seed in range(settings.seeds):
                 yield {
-                    "data": data, "noise": noise, "share": share, "seed": seed,
+                    "data": data, "noise": noise, "share": SHARE, "seed": seed,
                     "rows": rows, "methods": list(METHODS),
                 }  # fmt: skip
 

@@ -12,16 +12,17 @@ def page(miniature):
     return miniature("table2")
 
 
-def test_the_page_has_every_method_and_both_kinds_of_noise(page):
+def test_the_page_has_every_method(page):
     numbers, order = page.tables()
     assert len(numbers) == 1 + len(table2.METHODS)
-    assert len(numbers[0]) == 1 + 3 * 2
-    assert len(order) == 1 + 2
+    assert len(numbers[0]) == 1 + 3
+    assert len(order) == 1 + 1
     assert [figure.exists() for figure in page.figures] == [True]
 
 
 def test_the_printed_steps_are_taken(page):
-    assert {r["cell"]["noise"]: r["steps"] for r in page.records} == table2.STATED
+    for record in page.records:
+        assert record["steps"] == table2.STATED[record["cell"]["noise"]]
 
 
 def test_gross_rows_ruin_ridge_and_leave_the_paper_s_method_alone(page):

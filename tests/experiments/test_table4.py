@@ -22,7 +22,7 @@ def test_the_page_has_a_table_for_each_set_and_fills_the_unfinished_rows(page):
         for name in ("TERM", "SEVER", ORACLE):
             assert filled[name][1] == "–"
             assert "±" in filled[name][2]
-    assert len(order) == 1 + 2 * len(sets)
+    assert len(order) == 1 + len(sets)
     assert [figure.exists() for figure in page.figures] == [True]
 
 
