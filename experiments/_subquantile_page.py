@@ -5,7 +5,7 @@ Every statement with a number is made of the records.
 
 import numpy as np
 
-from experiments._drawing import grid, shared_legend, style
+from experiments._drawing import grid, logarithmic, shared_legend, style
 from experiments._experiment import Record
 from experiments._page import Page, difference, mean_sd
 from experiments._subquantile import ADDED, ORACLE, PAPERS, RAW_TARGETS
@@ -192,8 +192,9 @@ def dots(table: Table, records: list[Record], page: Page, words: str) -> None:
         raw = " (target not standardised)" if data in RAW_TARGETS else ""
         ax.set_title(TITLES[data])
         ax.set_xlabel("test accuracy" if table.accuracy else f"test RMSE{raw}")
-        if not table.accuracy:
-            ax.set_xscale("log")
+        left, right = ax.get_xlim()
+        if not table.accuracy and right > 5 * max(left, 0.0) and right > 5:
+            logarithmic(ax)
     for ax in list(axes.flat)[len(sets) :]:
         ax.set_visible(False)
     shared_legend(figure, axes)
