@@ -144,7 +144,8 @@ def by_gradient(
     rows kept of the (observed) class of which least is kept.
     """
     classes = isinstance(trial, ClassTrial)
-    rows, gamma = trial.given, trial.known_share[0].gamma
+    rows = trial.given
+    gamma = None if trial.kernel == "linear" else trial.known_share[0].gamma
     make = functools.partial(paper_model, rows, trial.kernel, gamma, classes)
     began = time.process_time()
     best = stated or chosen_steps(make, rows, steps, classes, radius)
