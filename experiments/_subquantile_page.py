@@ -70,10 +70,10 @@ def _why(
         words.append(
             f"The oracle, which is told the wrong rows, reaches {oracle:.3f} here: "
             + (
-                "it misses the printed value, too, so the rows, their scaling or the "
-                "split differ from the paper's."
-                if table.better(paper, oracle)
-                else "the printed value is within reach, and the loss is the method's."
+                "the printed value is within reach, and the loss is the method's."
+                if table.reproduced(oracle, paper)
+                else "it misses the printed value, too, so the rows, their scaling or "
+                "the split differ from the paper's."
             )
         )
     own = table.at(records, place)
