@@ -145,8 +145,8 @@ def _report_starts(records: list[Record], page: Page) -> None:
             )
         )
     columns = [
-        "cell", "printed", "from zero", "from the middle", "from Glorot's", "wrong rows kept, zero",
-        "middle", "objective from zero is the higher",
+        "cell", "printed", "from zero", "from the middle", "from Glorot's",
+        "wrong rows kept, zero", "middle", "objective from zero is the higher",
     ]  # fmt: skip
     page.table(columns, rows)
     page.say(
