@@ -129,6 +129,8 @@ def report(records: list[Record], page: Page) -> None:
         f"with ε throughout in {greater} of {len(sets)} data sets."
     )
     page.say(_overfitting(records, sets, shares))
+    if "polynomial" in sets:
+        page.say(_stuck(records, shares))
 
 
 def _overfitting(records: list[Record], sets: list[str], shares: list[float]) -> str:
@@ -143,6 +145,19 @@ def _overfitting(records: list[Record], sets: list[str], shares: list[float]) ->
     text = f"The last error is more than 5 % above the least in {len(found)} of {count}"
     text += f" curves ({'; '.join(found)})" if found else " curves"
     return text + ": the number of steps is the algorithm's ridge."
+
+
+def _stuck(records: list[Record], shares: list[float]) -> str:
+    """How often the cubic is not found, by share of wrong rows."""
+    counts = []
+    for share in shares:
+        own = of(records, "polynomial", share)
+        lost = sum(r["rmse"][-1] > 0.2 for r in own)
+        counts.append(f"{lost} of {len(own)} at ε = {share:g}")
+    return (
+        "Runs on the polynomial data that end above twice the noise (0.2), held by a "
+        f"kept set that is wrong: {', '.join(counts)}."
+    )
 
 
 def _draw(
