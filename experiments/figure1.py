@@ -155,8 +155,8 @@ def _stuck(records: list[Record], shares: list[float]) -> str:
         lost = sum(r["rmse"][-1] > 0.2 for r in own)
         counts.append(f"{lost} of {len(own)} at ε = {share:g}")
     return (
-        "Runs on the polynomial data that end above twice the noise (0.2), held by a "
-        f"kept set that is wrong: {', '.join(counts)}."
+        "Runs on the polynomial data that end above twice the noise (0.2): "
+        f"{', '.join(counts)}."
     )
 
 
