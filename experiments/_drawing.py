@@ -6,6 +6,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib import ticker
 
 #: Okabe and Ito's palette without yellow, which is too faint on white.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -43,6 +44,14 @@ def grid(rows: int, columns: int, *, width: float = 2.6, height: float = 2.1) ->
         squeeze=False,
         layout="constrained",
     )
+
+
+def logarithmic(ax: Any) -> None:
+    """A logarithmic x-axis with plain numbers at 1, 2 and 5."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def shared_legend(figure: Any, axes: Any) -> None:

@@ -67,6 +67,11 @@ MODULES: tuple[str, ...] = (
     "regret",
     "noisy_settings",
     "printed_correction",
+    "table1",
+    "table2",
+    "table3",
+    "table4",
+    "figure1",
 )
 
 
