@@ -1,4 +1,4 @@
-# make demo | test | lint | bench | clean — each sets up .venv by itself.
+# make demo | test | lint | bench | reproduce | clean — each sets up .venv by itself.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 # Without it scikit-learn's check of array API input would be skipped.
 test: export SCIPY_ARRAY_API = 1
 
-.PHONY: demo test lint bench clean setup
+.PHONY: demo test lint bench reproduce clean setup
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -38,6 +38,10 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+# LRISK_DATA names the folder of data sets; QUICK=1 takes minutes instead of hours.
+reproduce: $(STAMP)
+	$(BIN)/python -m experiments all $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache lrisk-demo

@@ -1,0 +1,83 @@
+"""Command line of the experiments."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from experiments._data import FOLDER, DataUnavailable
+from experiments._experiment import Experiment, Settings, all_experiments
+from experiments._page import Page
+from experiments._store import run
+
+#: Finished runs (not in version control), and where pages of shorter runs go.
+KEPT = Path(".experiments")
+RESULTS = Path("docs") / "results"
+
+
+def arguments(given: list[str] | None) -> argparse.Namespace:
+    names = list(all_experiments())
+    parser = argparse.ArgumentParser(
+        "python -m experiments",
+        description="Run the papers' experiments again, beside the printed numbers.",
+        epilog=f"experiments: {', '.join(names)}",
+    )
+    parser.add_argument("name", choices=["all", "list", *names], metavar="NAME")
+    parser.add_argument("--data", type=Path, help=f"folder of data sets (or {FOLDER})")
+    parser.add_argument("--seeds", type=int, help="default: 5, with --quick 2")
+    parser.add_argument("--quick", action="store_true", help="minutes instead of hours")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
+    parser.add_argument("--out", type=Path, help="folder of the pages")
+    parser.add_argument("--fresh", action="store_true", help="run finished cells again")
+    options = parser.parse_args(given)
+    for name in ("seeds", "jobs"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            parser.error(f"--{name} must be at least 1, not {value}")
+    if options.data is not None:
+        if not options.data.is_dir():
+            parser.error(f"--data must be a folder; {options.data} is none")
+        os.environ[FOLDER] = str(options.data.resolve())
+    return options
+
+
+def carry_out(experiment: Experiment, options: argparse.Namespace) -> Path:
+    """Run what is left of one experiment and write its page."""
+    size = "quick" if options.quick else "full"
+    seeds = options.seeds or (2 if options.quick else 5)
+    folder = options.out or (KEPT / "quick" if options.quick else RESULTS)
+    kept = KEPT / size / f"{experiment.name}.jsonl"
+    if options.fresh:
+        kept.unlink(missing_ok=True)
+    settings = Settings(size, seeds)
+    records = run(experiment, experiment.cells(settings), kept, options.jobs)
+    page = Page(folder, experiment.name, experiment.title, size)
+    experiment.report(records, page)
+    command = f"python -m experiments {experiment.name}"
+    command += f" --seeds {seeds}" + (" --quick" if options.quick else "")
+    return page.write(command, sum(record["cpu"] for record in records), seeds)
+
+
+def main(given: list[str] | None = None) -> int:
+    options = arguments(given)
+    known = all_experiments()
+    if options.name == "list":
+        for experiment in known.values():
+            print(f"{experiment.name:<24} {experiment.title}")
+        return 0
+    chosen = known.values() if options.name == "all" else [known[options.name]]
+    failed = 0
+    for experiment in chosen:
+        try:
+            print(f"wrote {carry_out(experiment, options)}", flush=True)
+        except DataUnavailable as problem:
+            print(f"{experiment.name}: {problem}", file=sys.stderr)
+            failed = 1
+        except KeyboardInterrupt:
+            print("interrupted: finished cells are kept, the same command goes on")
+            return 130
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

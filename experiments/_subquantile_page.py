@@ -1,0 +1,218 @@
+"""Pages of the subquantile paper's tables: numbers, verdict, order, figure.
+
+Every statement with a number is made of the records.
+"""
+
+import numpy as np
+
+from experiments._drawing import grid, logarithmic, shared_legend, style
+from experiments._experiment import Record
+from experiments._page import Page, difference, mean_sd
+from experiments._subquantile import ADDED, ORACLE, PAPERS, RAW_TARGETS
+from experiments._subquantile_table import ROOM, TITLES, Place, Table, means, named
+
+
+def number_tables(table: Table, records: list[Record], page: Page) -> None:
+    """Paper, ours and difference for every method, a table for each data set."""
+    places = table.places(records)
+    for data in dict.fromkeys(place[0] for place in places):
+        own = [place for place in places if place[0] == data]
+        page.heading(TITLES[data])
+        columns = ["method"]
+        for _, column in own:
+            columns += [f"{column}: paper", "ours", "difference"]
+        rows = []
+        for method in table.methods:
+            row = [method + (" (added)" if method in ADDED else "")]
+            for place in own:
+                values = table.values(records, method, place)
+                paper = table.paper(method, place)
+                row.append("–" if paper is None else f"{paper:.3f}")
+                row.append(mean_sd(values))
+                row.append(difference(float(np.mean(values)), paper) if values else "–")
+            rows.append(row)
+        page.table(columns, rows)
+
+
+def verdict(table: Table, records: list[Record], page: Page) -> None:
+    """How many cells of the paper's method reproduce, and why the others may not."""
+    page.heading("Does the paper's method reproduce?")
+    missed, count = [], 0
+    for place in table.places(records):
+        paper = table.paper(PAPERS, place)
+        ours = means(table, records, place)
+        if paper is None or PAPERS not in ours:
+            continue
+        count += 1
+        if not table.reproduced(ours[PAPERS], paper):
+            missed.append((place, ours, paper))
+    text = (
+        f"{PAPERS} is within {ROOM:.0%} of the printed value or better in "
+        f"{count - len(missed)} of {count} cells"
+    )
+    names = "; ".join(named(place) for place, _, _ in missed)
+    page.say(text + (f"; not in: {names}." if missed else "."))
+    for place, ours, paper in missed:
+        page.say(f"*{named(place)}.* " + _why(table, records, place, ours, paper))
+
+
+def _why(
+    table: Table,
+    records: list[Record],
+    place: Place,
+    ours: dict[str, float],
+    paper: float,
+) -> str:
+    """What the records say about a missed cell."""
+    words = [f"Printed {paper:.3f}, ours {ours[PAPERS]:.3f}."]
+    oracle = ours.get(ORACLE)
+    if oracle is not None:
+        words.append(
+            f"The oracle, which is told the wrong rows, reaches {oracle:.3f} here: "
+            + (
+                "the printed value is within reach, and the loss is the method's."
+                if table.reproduced(oracle, paper)
+                else "it misses the printed value, too, so the rows, their scaling or "
+                "the split differ from the paper's."
+            )
+        )
+    own = table.at(records, place)
+    paths = [r["path"] for r in own if len(r.get("path", {})) > 1]
+    if paths:
+        every = ", ".join(
+            f"{np.mean([p[t] for p in paths]):.3f} after {int(t):,}" for t in paths[0]
+        )
+        words.append(f"By number of steps, all on test rows: {every}.")
+    least = [r["least_kept"] for r in own if "least_kept" in r]
+    if least:
+        words.append(
+            "Trimming is not even between classes: of the one of which least is kept, "
+            f"{np.mean(least):.0%} of the rows are (mean over seeds)."
+        )
+    if all("diagnosis" in r for r in own):
+        words.append(_diagnosis([r["diagnosis"] for r in own]))
+    return " ".join(words)
+
+
+def _diagnosis(found: list[dict[str, float]]) -> str:
+    """The start's part in a missed cell."""
+    kept, started, above = (
+        float(np.mean([one[name] for one in found]))
+        for name in ("kept_from_zero", "from_middle", "higher_objective")
+    )
+    return (
+        f"From zero the algorithm keeps {kept:.0%} of the wrong rows; from a fit to "
+        f"the half of the rows nearest to the middle it ends at {started:.3f}, and the "
+        f"objective reached from zero is the higher one in {above:.0%} of the runs "
+        "(see *The start*)."
+    )
+
+
+def order_table(table: Table, records: list[Record], page: Page) -> None:
+    """Who is best in each cell, and who beats the paper's method there."""
+    page.heading("Order, cell by cell")
+    page.say(
+        "Means over seeds. *Ours* is the paper's method as run here; the oracle is "
+        "told which rows are wrong and takes no part. Then: methods of the printed "
+        "table that beat it here, those that beat it in print, and added ones that "
+        "beat it here."
+    )
+    rows, lost = [], 0
+    for place in table.places(records):
+        ours = means(table, records, place)
+        if PAPERS not in ours:
+            continue
+        rivals = {m: v for m, v in ours.items() if m != ORACLE}
+        pick = max if table.accuracy else min
+        best = pick(rivals, key=lambda m: rivals[m])
+        ahead = [m for m in rivals if table.better(rivals[m], rivals[PAPERS])]
+        before = [m for m in ahead if m not in ADDED]
+        lost += bool(before)
+        printed = _printed_ahead(table, place)
+        rows.append(
+            (
+                named(place),
+                f"{best} {rivals[best]:.3f}",
+                f"{ours[PAPERS]:.3f}",
+                ", ".join(before) or "none",
+                printed,
+                ", ".join(m for m in ahead if m in ADDED) or "none",
+            )
+        )
+    columns = ["cell", "best", "ours", "lost to", "lost to, printed", "lost to, added"]
+    page.table(columns, rows)
+    page.say(
+        f"{PAPERS} is ahead of every other method of the printed table in "
+        f"{len(rows) - lost} of {len(rows)} cells."
+    )
+
+
+def _printed_ahead(table: Table, place: Place) -> str:
+    own = table.paper(PAPERS, place)
+    if own is None:
+        return "–"
+    names = []
+    for method in table.methods:
+        value = table.paper(method, place)
+        if method not in (PAPERS, ORACLE) and value is not None:
+            names += [method] if table.better(value, own) else []
+    return ", ".join(names) or "none"
+
+
+def dots(table: Table, records: list[Record], page: Page, words: str) -> None:
+    """Printed numbers as rings, ours as dots with their standard deviation."""
+    places = table.places(records)
+    sets = list(dict.fromkeys(place[0] for place in places))
+    wide = min(2, len(sets))
+    figure, axes = grid(
+        -(-len(sets) // wide), wide, width=4.4, height=0.28 * len(table.methods) + 0.8
+    )
+    heights = np.arange(len(table.methods))[::-1]
+    for ax, data in zip(axes.flat, sets):
+        own = [place for place in places if place[0] == data]
+        for index, place in enumerate(own):
+            shift = 0.18 * ((len(own) - 1) / 2 - index)
+            look = {"color": style(index)["color"], "linestyle": "none"}
+            for height, method in zip(heights, table.methods):
+                values = table.values(records, method, place)
+                if values:
+                    sd = np.std(values, ddof=1) if len(values) > 1 else 0.0
+                    ax.errorbar(
+                        np.mean(values), height + shift, xerr=sd, marker="o",
+                        markersize=4, label=f"ours, {place[1]}", **look,
+                    )  # fmt: skip
+                paper = table.paper(method, place)
+                if paper is not None:
+                    ax.plot(
+                        paper, height + shift, marker="D", markersize=5,
+                        markerfacecolor="none", label=f"paper, {place[1]}", **look,
+                    )  # fmt: skip
+        ax.set_yticks(heights, table.methods)
+        ax.set_ylim(-0.7, len(heights) - 0.3)
+        raw = " (target not standardised)" if data in RAW_TARGETS else ""
+        ax.set_title(TITLES[data])
+        ax.set_xlabel("test accuracy" if table.accuracy else f"test RMSE{raw}")
+        left, right = ax.get_xlim()
+        if not table.accuracy and right > 5 * max(left, 0.0) and right > 5:
+            logarithmic(ax)
+    for ax in list(axes.flat)[len(sets) :]:
+        ax.set_visible(False)
+    shared_legend(figure, axes)
+    page.figure(figure, words)
+
+
+def write(table: Table, records: list[Record], page: Page, words: str) -> None:
+    """The whole page after its introduction."""
+    number_tables(table, records, page)
+    verdict(table, records, page)
+    order_table(table, records, page)
+    dots(table, records, page, words)
+    failed = sorted(
+        {
+            f"{m} on {r['cell']['data']}: {why}"
+            for r in records
+            for m, why in r["failed"].items()
+        }
+    )
+    if failed:
+        page.say("Failed: " + "; ".join(failed) + ".")

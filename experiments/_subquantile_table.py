@@ -1,0 +1,89 @@
+"""A printed table of the subquantile paper, and its numbers beside ours."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from experiments._experiment import Record
+
+#: How much worse than printed still counts as reproduced.
+ROOM = 0.15
+
+#: A printed number's place: data set and column of the table.
+Place = tuple[str, str]
+#: (method, data set) → the printed numbers in the order of the columns.
+Printed = Mapping[tuple[str, str], Sequence[float | None]]
+
+TITLES = {
+    "concrete": "Concrete",
+    "wine_quality_red": "Wine quality (red)",
+    "boston": "Boston housing",
+    "drug_qsar": "Drug",
+    "heart_cleveland": "Heart disease",
+    "breast_cancer": "Breast cancer",
+    "iris": "Iris",
+    "glass": "Glass",
+    "wine": "Wine",
+    "satimage": "Satimage",
+}
+
+
+class Table(NamedTuple):
+    """A printed table: its columns (noise and share of wrong rows) and its numbers."""
+
+    columns: Mapping[str, tuple[str, float]]
+    methods: tuple[str, ...]
+    printed: Printed
+    accuracy: bool
+
+    @property
+    def sets(self) -> list[str]:
+        return list(dict.fromkeys(data for _, data in self.printed))
+
+    def paper(self, method: str, place: Place) -> float | None:
+        """The printed number; None where the paper has none."""
+        row = self.printed.get((method, place[0]))
+        return None if row is None else row[list(self.columns).index(place[1])]
+
+    def places(self, records: Iterable[Record]) -> list[Place]:
+        """Those that were run, in the printed order."""
+        found = {(r["cell"]["data"], self._column(r)) for r in records}
+        every = [(data, column) for data in self.sets for column in self.columns]
+        return [place for place in every if place in found]
+
+    def _column(self, record: Record) -> str:
+        key = (record["cell"]["noise"], record["cell"]["share"])
+        return next(name for name, own in self.columns.items() if own == key)
+
+    def at(self, records: Iterable[Record], place: Place) -> list[Record]:
+        """Records of one place."""
+        return [
+            r for r in records if (r["cell"]["data"], self._column(r)) == tuple(place)
+        ]
+
+    def values(
+        self, records: Iterable[Record], method: str, place: Place
+    ) -> list[float]:
+        """A method's results over the seeds."""
+        own = self.at(records, place)
+        return [r["error"][method] for r in own if method in r["error"]]
+
+    def better(self, one: float, other: float) -> bool:
+        return one > other if self.accuracy else one < other
+
+    def reproduced(self, ours: float, paper: float) -> bool:
+        """Whether ours is better than printed, or worse by no more than `ROOM`."""
+        if self.accuracy:
+            return ours >= paper * (1 - ROOM)
+        return ours <= paper * (1 + ROOM)
+
+
+def named(place: Place) -> str:
+    return f"{TITLES.get(place[0], place[0])}, {place[1]}"
+
+
+def means(table: Table, records: list[Record], place: Place) -> dict[str, float]:
+    """Mean result of every method that was run at a place."""
+    found = {m: table.values(records, m, place) for m in table.methods}
+    return {m: float(np.mean(values)) for m, values in found.items() if values}

@@ -1,0 +1,141 @@
+"""Finished cells are kept, pages are whole, mistakes are told in one line."""
+
+import json
+
+import numpy as np
+import pytest
+from experiments._experiment import Experiment, Settings
+from experiments._page import Page, difference, mean_sd
+
+from experiments import __main__ as command
+from experiments import _data, _experiment, _store
+
+CALLS = []
+
+
+def _run(cell):
+    CALLS.append(cell)
+    return {"value": 2.0 * cell["seed"]}
+
+
+def _report(records, page):
+    page.table(["seed", "value"], [(r["cell"]["seed"], r["value"]) for r in records])
+
+
+TOY = Experiment(
+    name="toy",
+    paper="noisy",
+    title="A toy",
+    cells=lambda settings: ({"seed": seed} for seed in range(settings.seeds)),
+    run=_run,
+    report=_report,
+)
+
+
+@pytest.fixture(autouse=True)
+def only_the_toy(monkeypatch, tmp_path):
+    CALLS.clear()
+    monkeypatch.chdir(tmp_path)
+    for module in (command, _experiment, _store):
+        monkeypatch.setattr(module, "all_experiments", lambda: {"toy": TOY})
+
+
+def test_a_second_run_computes_nothing_again_and_more_seeds_only_the_new(tmp_path):
+    assert command.main(["toy", "--jobs", "1", "--seeds", "2"]) == 0
+    assert [cell["seed"] for cell in CALLS] == [0, 1]
+    assert command.main(["toy", "--jobs", "1", "--seeds", "3"]) == 0
+    assert [cell["seed"] for cell in CALLS] == [0, 1, 2]
+    text = (tmp_path / "docs" / "results" / "toy.md").read_text()
+    assert "| 2 | 4.0 |" in text
+    assert "python -m experiments toy --seeds 3" in text
+    assert "3 seeds" in text
+
+
+def test_a_line_cut_off_by_an_interruption_is_run_again(tmp_path):
+    kept = tmp_path / "toy.jsonl"
+    _store.run(TOY, TOY.cells(Settings("full", 3)), kept, 1)
+    kept.write_text(kept.read_text()[:-10])
+    CALLS.clear()
+    records = _store.run(TOY, TOY.cells(Settings("full", 3)), kept, 1)
+    assert [cell["seed"] for cell in CALLS] == [2]
+    assert [record["value"] for record in records] == [0.0, 2.0, 4.0]
+    assert len(_store.read(kept)) == 3
+
+
+def test_quick_pages_do_not_overwrite_the_results(tmp_path):
+    command.main(["toy", "--jobs", "1", "--quick"])
+    assert not (tmp_path / "docs").exists()
+    text = (tmp_path / ".experiments" / "quick" / "toy.md").read_text()
+    assert "not the figures to quote" in text
+
+
+def test_fresh_runs_everything_again():
+    command.main(["toy", "--jobs", "1", "--seeds", "1"])
+    command.main(["toy", "--jobs", "1", "--seeds", "1", "--fresh"])
+    assert len(CALLS) == 2
+
+
+@pytest.mark.parametrize(
+    "given", [["nothing"], ["toy", "--seeds", "0"], ["toy", "--data", "nowhere"]]
+)
+def test_mistakes_on_the_command_line_end_with_code_2(given, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(given)
+    assert ended.value.code == 2
+    assert "error:" in capsys.readouterr().err
+
+
+def test_missing_data_names_the_remedy(monkeypatch, capsys):
+    monkeypatch.delenv("LRISK_DATA", raising=False)
+
+    def offline(*_, **__):
+        raise OSError("no network")
+
+    monkeypatch.setattr(_data.datasets, "fetch_openml", offline)
+    with pytest.raises(
+        _data.DataUnavailable, match=r"no network.*--data or LRISK_DATA"
+    ):
+        _data.load("concrete")
+    with pytest.raises(_data.DataUnavailable, match="not on OpenML"):
+        _data.load("heart_cleveland")
+    with pytest.raises(_data.DataUnavailable, match=r"drug_qsar\.npz"):
+        _data.parts("drug_qsar")
+
+    def lacking(cell):
+        return {"value": _data.parts("mnist_1v3")}
+
+    toy = Experiment("toy", "noisy", "A toy", TOY.cells, lacking, _report)
+    for module in (command, _experiment, _store):
+        monkeypatch.setattr(module, "all_experiments", lambda: {"toy": toy})
+    assert command.main(["all", "--jobs", "1"]) == 1
+    assert "mnist_1v3.npz" in capsys.readouterr().err
+
+
+def test_words_for_numbers():
+    assert mean_sd([0.5]) == "0.500"
+    assert mean_sd([0.4, 0.6], 2) == "0.50 ± 0.14"
+    assert mean_sd([]) == "–"
+    assert difference(1.1, 1.0) == "+10.0 %"
+    assert difference(1.1, None) == "–"
+    assert difference(np.nan, 1.0) == "–"
+
+
+def test_a_ragged_table_is_refused_and_a_figure_is_reproducible(tmp_path):
+    from experiments._drawing import grid
+
+    page = Page(tmp_path, "toy", "A toy")
+    with pytest.raises(ValueError, match="a row of 1 cells under 2"):
+        page.table(["a", "b"], [["x"]])
+    files = []
+    for suffix in ("one", "two"):
+        figure, axes = grid(1, 1)
+        axes[0, 0].plot([0, 1], [1, 0])
+        page.figure(figure, "a line", suffix)
+        files.append(page.figures[-1].read_bytes())
+    assert files[0] == files[1]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_cells_survive_json():
+    cell = {"b": 1, "a": [1, 2]}
+    assert _store.key(cell) == _store.key(json.loads(json.dumps(cell)))

@@ -1,0 +1,34 @@
+"""The three settings come nearer to the clean fit than the uncorrected one."""
+
+import numpy as np
+from experiments._noisy import SIGMA, noisy_rows
+
+from experiments import noisy_settings
+
+
+def test_the_page_has_all_methods(miniature):
+    made = miniature("noisy-settings")
+    batch, online = made.tables()
+    assert batch[0] == ["method", "synthetic", "diabetes", "concrete"]
+    assert len(batch) == 1 + 5
+    assert len(online) == 1 + len(noisy_settings.METHODS)
+    told = made.text.count("wins back") + made.text.count("too little to say")
+    assert told == 3 * 5
+    assert len(made.figures) == 1
+
+
+def test_known_covariance_beats_no_correction_where_the_relation_is_linear(miniature):
+    records = miniature("noisy-settings").records
+
+    def error(method):
+        return np.mean(noisy_settings.values(records, "synthetic", method, "fit"))
+
+    assert error("clean") < error("setting 2") < error("naive")
+
+
+def test_the_noise_has_the_stated_size_and_the_test_rows_none():
+    rows = noisy_rows("synthetic", 0)
+    assert np.isclose(np.std(rows.first - rows.X), SIGMA, rtol=0.03)
+    errors = np.corrcoef((rows.first - rows.X).ravel(), (rows.second - rows.X).ravel())
+    assert abs(errors[0, 1]) < 0.05
+    assert np.allclose(rows.X.std(axis=0), 1.0)
