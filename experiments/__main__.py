@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import traceback
 from pathlib import Path
 
 from experiments._data import FOLDER, DataUnavailable
@@ -47,15 +48,18 @@ def carry_out(experiment: Experiment, options: argparse.Namespace) -> Path:
     seeds = options.seeds or (2 if options.quick else 5)
     folder = options.out or (KEPT / "quick" if options.quick else RESULTS)
     kept = KEPT / size / f"{experiment.name}.jsonl"
-    if options.fresh:
-        kept.unlink(missing_ok=True)
     settings = Settings(size, seeds)
-    records = run(experiment, experiment.cells(settings), kept, options.jobs)
+    # A fresh run replaces the former one only when it is complete.
+    place = kept.with_suffix(".fresh.jsonl") if options.fresh else kept
+    records = run(experiment, experiment.cells(settings), place, options.jobs)
+    os.replace(place, kept)
     page = Page(folder, experiment.name, experiment.title, size)
     experiment.report(records, page)
     command = f"python -m experiments {experiment.name}"
     command += f" --seeds {seeds}" + (" --quick" if options.quick else "")
-    return page.write(command, sum(record["cpu"] for record in records), seeds)
+    cpu = sum(record["cpu"] for record in records)
+    commits = sorted({record["commit"] for record in records if record.get("commit")})
+    return page.write(command, cpu, seeds, commits)
 
 
 def main(given: list[str] | None = None) -> int:
@@ -76,6 +80,10 @@ def main(given: list[str] | None = None) -> int:
         except KeyboardInterrupt:
             print("interrupted: finished cells are kept, the same command goes on")
             return 130
+        except Exception:  # the other experiments need not suffer
+            print(f"{experiment.name} failed; finished cells are kept", file=sys.stderr)
+            traceback.print_exc()
+            failed = 1
     return failed
 
 

@@ -73,7 +73,9 @@ class Page:
         self.figures.append(path)
         self._parts.append(f"![{words}]({name})")
 
-    def write(self, command: str, cpu: float, seeds: int) -> Path:
+    def write(
+        self, command: str, cpu: float, seeds: int, commits: Sequence[str] = ()
+    ) -> Path:
         """Write the page with its command, CPU time, seeds and versions."""
         versions = ", ".join(
             f"{module} {version}" for module, version in versions_used().items()
@@ -82,6 +84,8 @@ class Page:
             f"`{command}` · {cpu:.0f} s of CPU time · "
             f"{seeds} seed{'s' if seeds != 1 else ''} · {versions}"
         )
+        if commits:
+            made += f" · commit {', '.join(commits)}"
         if self.size != "full":
             made += f" · {self.size} run: not the figures to quote"
         text = "\n\n".join([f"# {self.title}", made, *self._parts]) + "\n"

@@ -1,6 +1,7 @@
 """Runs cells and keeps each finished one, so that an interrupted run goes on."""
 
 import json
+import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -16,6 +17,22 @@ from rich.progress import (
 from threadpoolctl import threadpool_limits
 
 from experiments._experiment import Cell, Experiment, Record, all_experiments
+
+
+def commit() -> str:
+    """The commit of the code that runs, with a + if it was changed; "" if unknown."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        name, changed = (
+            subprocess.run([*git, *words], capture_output=True, text=True, check=True)
+            for words in (
+                ["rev-parse", "--short", "HEAD"],
+                ["status", "--porcelain", "--", "..", ":!../docs"],
+            )
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return name.stdout.strip() + ("+" if changed.stdout.strip() else "")
 
 
 def key(cell: Cell) -> str:
@@ -51,7 +68,7 @@ def run(
 ) -> list[Record]:
     """Records of all cells, in their order; those in the file are not run again."""
     wanted = [json.loads(json.dumps(cell)) for cell in cells]
-    done = read(path)
+    done, made_by = read(path), commit()
     todo = [cell for cell in wanted if key(cell) not in done]
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = (
@@ -66,11 +83,20 @@ def run(
         start = len(wanted) - len(todo)
         bar = progress.add_task(experiment.name, total=len(wanted), completed=start)
         for record in _finished(experiment.name, todo, jobs):
+            record["commit"] = made_by
             file.write(json.dumps(record) + "\n")
             file.flush()
             done[key(record["cell"])] = record
             progress.advance(bar)
-    return [done[key(cell)] for cell in wanted]
+    records = [done[key(cell)] for cell in wanted]
+    others = {record.get("commit", "") for record in records} - {made_by}
+    if others and made_by:
+        names = ", ".join(sorted(name or "unknown" for name in others))
+        print(
+            f"{experiment.name}: finished cells of other code are used ({names}); "
+            "--fresh runs them again"
+        )
+    return records
 
 
 def _finished(name: str, todo: list[Cell], jobs: int) -> Iterator[Record]:

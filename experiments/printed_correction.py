@@ -56,7 +56,7 @@ def run(cell: Cell) -> Record:
         found[name] = []
         for T in cell["rounds"]:
             model = _model(share, cell["sigma"]).fit(noisy[:T], y[:T])
-            # E(⟨ŵ − w, x⟩²) of a new clean row, whose features are N(0, 1).
+            # √E(⟨ŵ − w, x⟩²) of a new clean row, whose features are N(0, 1).
             found[name].append(float(np.linalg.norm(model.coef_ - w)))
     return {"error": found}
 
@@ -114,16 +114,19 @@ def report(records: list[Record], page: Page) -> None:
 
 
 def _verdict(lines: list[Record]) -> str:
-    ratios = []
+    """First and last error of every step, and how far the printed one ends."""
+    told = []
     for sigma in sorted({r["cell"]["sigma"] for r in lines}):
         chosen = [r for r in lines if r["cell"]["sigma"] == sigma]
-        ends = {n: np.mean([r["error"][n][-1] for r in chosen]) for n in STEPS}
-        corrected, printed, _ = ends.values()
-        ratios.append(f"{printed / corrected:.1f} times at σ = {sigma}")
-    return (
-        "The printed step ends farther from the truth than the corrected one: "
-        f"{', '.join(ratios)}. More rows help the corrected step only."
-    )
+        errors = {n: np.mean([r["error"][n] for r in chosen], axis=0) for n in STEPS}
+        ways = ", ".join(f"{n} {e[0]:.3f} → {e[-1]:.3f}" for n, e in errors.items())
+        corrected, printed, _ = (e[-1] for e in errors.values())
+        told.append(
+            f"σ = {sigma}: {ways}; the printed step ends {printed / corrected:.1f} "
+            "times as far from the truth as the corrected one"
+        )
+    rounds = lines[0]["cell"]["rounds"]
+    return f"From {rounds[0]} to {rounds[-1]} rows: " + ". ".join(told) + "."
 
 
 def _drawn(lines: list[Record]):

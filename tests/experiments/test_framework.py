@@ -139,3 +139,51 @@ def test_a_ragged_table_is_refused_and_a_figure_is_reproducible(tmp_path):
 def test_cells_survive_json():
     cell = {"b": 1, "a": [1, 2]}
     assert _store.key(cell) == _store.key(json.loads(json.dumps(cell)))
+
+
+def test_two_processes_find_the_same(tmp_path):
+    cells = list(TOY.cells(Settings("full", 4)))
+    alone = _store.run(TOY, cells, tmp_path / "one.jsonl", 1)
+    together = _store.run(TOY, cells, tmp_path / "two.jsonl", 2)
+    assert [r["value"] for r in alone] == [r["value"] for r in together]
+
+
+def test_a_failure_is_told_and_the_other_experiments_go_on(monkeypatch, capsys):
+    def broken(cell):
+        raise ZeroDivisionError("a bad cell")
+
+    bad = Experiment("bad", "noisy", "Bad", TOY.cells, broken, _report)
+    for module in (command, _experiment, _store):
+        monkeypatch.setattr(module, "all_experiments", lambda: {"bad": bad, "toy": TOY})
+    assert command.main(["all", "--jobs", "1", "--seeds", "1"]) == 1
+    told = capsys.readouterr()
+    assert "bad failed" in told.err
+    assert "a bad cell" in told.err
+    assert "toy.md" in told.out
+
+
+def test_a_fresh_run_that_fails_loses_nothing(monkeypatch, tmp_path):
+    command.main(["toy", "--jobs", "1", "--seeds", "2"])
+    kept = tmp_path / ".experiments" / "full" / "toy.jsonl"
+    before = kept.read_text()
+
+    def broken(cell):
+        raise ZeroDivisionError
+
+    bad = Experiment("toy", "noisy", "A toy", TOY.cells, broken, _report)
+    for module in (command, _experiment, _store):
+        monkeypatch.setattr(module, "all_experiments", lambda: {"toy": bad})
+    assert command.main(["toy", "--jobs", "1", "--seeds", "2", "--fresh"]) == 1
+    assert kept.read_text() == before
+
+
+def test_records_say_which_code_made_them_and_others_are_named(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(_store, "commit", lambda: "abc123")
+    command.main(["toy", "--jobs", "1", "--seeds", "1"])
+    monkeypatch.setattr(_store, "commit", lambda: "def456")
+    command.main(["toy", "--jobs", "1", "--seeds", "2"])
+    assert "finished cells of other code are used (abc123)" in capsys.readouterr().out
+    text = (tmp_path / "docs" / "results" / "toy.md").read_text()
+    assert "commit abc123, def456" in text
