@@ -274,7 +274,8 @@ class KernelRiskEstimator(RiskEstimator):
     def _coefficients(self, objective: Objective, solution: Solution) -> Floats:
         """Kernel coefficients of a solution, from stationarity where that is as good.
 
-        At an optimum w = −λ∘ℓ′/μ, which is zero where a row does not enter.
+        At an optimum w = −λ∘ℓ′/μ, which is zero where a row does not enter. Else the
+        rows that do not enter are left out, if that is as good.
         """
         space: Space = objective.space
         if isinstance(space, NystroemSpace):
@@ -291,15 +292,21 @@ class KernelRiskEstimator(RiskEstimator):
                 slopes = objective.loss.derivative(objective.y, point.scores)
             weights = solution.weights
             weights = np.where(weights > 1e-12 * weights.max(), weights, 0.0)
-            scaled = slopes * (weights if slopes.ndim == 1 else weights[:, None])
-            sparse = np.asarray(-scaled / objective.mu).ravel()
-            theta = space.features_of(sparse)
-            away = np.linalg.norm(theta - solution.theta)
-            reached = objective.value(objective.at(theta))
-            gap = relative_gap(objective, reached, max(reached - solution.dual, 0.0))
-            if gap <= tol or away <= 1e-9 * np.linalg.norm(theta):
-                solution.theta, solution.objective, solution.gap = theta, reached, gap
-                return sparse
+            if slopes.ndim > 1:
+                weights = weights[:, None]
+            sparse = np.asarray(-weights * slopes / objective.mu).ravel()
+            entering = np.broadcast_to(weights > 0, slopes.shape).ravel()
+            dense = space.coefficients(solution.theta)
+            for candidate in (sparse, np.where(entering, dense, 0.0)):
+                theta = space.features_of(candidate)
+                away = np.linalg.norm(theta - solution.theta)
+                reached = objective.value(objective.at(theta))
+                missing = max(reached - solution.dual, 0.0)
+                gap = relative_gap(objective, reached, missing)
+                if gap <= tol or away <= 1e-9 * np.linalg.norm(theta):
+                    solution.theta, solution.objective = theta, reached
+                    solution.gap = gap
+                    return candidate
         dense = space.coefficients(solution.theta)
         return np.where(np.abs(dense) > 1e-13 * np.abs(dense).max(), dense, 0.0)
 

@@ -28,8 +28,10 @@ def swaps(result):
     return [repair for repair in result.repairs if repair.kind == "swap"]
 
 
-@pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
-@pytest.mark.parametrize(("seed", "share"), [(0, 0.03), (1, 0.1), (2, 0.05)])
+@pytest.mark.parametrize(
+    ("seed", "share", "classes"),
+    [(0, 0.03, False), (1, 0.1, False), (2, 0.05, False), (1, 0.1, True)],
+)
 def test_planted_swaps_are_named_with_their_rows(seed, share, classes):
     data, wrong = people(seed, share, classes)
     result = audit(data, "y")
@@ -44,8 +46,9 @@ def test_planted_swaps_are_named_with_their_rows(seed, share, classes):
     assert all("look exchanged" in result.reasons[row][0] for row in rows)
 
 
-@pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("seed", "classes"), [(0, False), (1, False), (2, False), (0, True)]
+)
 def test_clean_data_has_none(seed, classes):
     result = audit(people(seed, 0.0, classes)[0], "y")
     assert swaps(result) == [] and result.looks_clean
