@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
+from lrisk import KernelRiskRegressor
 from lrisk.losses import Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
@@ -140,3 +141,16 @@ def test_path_uses_its_own_penalty():
     np.testing.assert_allclose(
         heavy.fit(weights).coefficients[:40], model.dual_coef_, rtol=1e-8
     )
+
+
+def test_more_equal_rows_than_a_panel_holds_can_be_eliminated():
+    # Rows far from all others, with one and the same enormous target each.
+    rng = np.random.default_rng(0)
+    near = rng.normal(size=(200, 2))
+    far = 1e3 * np.arange(1, 101)[:, None] * np.ones((100, 2))
+    X = np.vstack([near, far])
+    y = np.concatenate([np.sin(near[:, 0]), np.full(100, 1e4)])
+    model = KernelRiskRegressor(Subquantile(2 / 3), gamma=0.5, alpha=1e-3)
+    model.fit(X, y)
+    assert not model.inlier_mask_[200:].any()
+    assert model.inlier_mask_[:200].all()

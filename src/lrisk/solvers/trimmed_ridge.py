@@ -142,6 +142,8 @@ class TrimmedRidge:
             if where.size == 0:
                 size = min(PANEL, int(alive.sum()))
                 panel = np.argpartition(-gain, size - 1)[:size]
+                if pick not in panel:  # more rows gain the same than the panel holds
+                    panel[0] = pick
                 part = factor[:count]
                 columns = self.G[panel] - part[:, panel].T @ part
                 where = np.flatnonzero(panel == pick)
