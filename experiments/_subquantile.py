@@ -1,8 +1,9 @@
 """What the tables of the subquantile paper share: rows, its algorithm, the methods.
 
-Rows: 80 % train and 20 % test, drawn by the seed; features and target are standardised
-by the training rows, then some of these are made wrong. The other methods and their
-search of alpha and gamma are those of the benchmarks.
+Rows: 80 % train and 20 % test, drawn by the seed; a regression target is standardised
+by the training rows, then some of these are made wrong; features are standardised by
+the right ones. The other methods and their search of alpha and gamma are those of the
+benchmarks.
 """
 
 import functools
@@ -26,8 +27,9 @@ from experiments._experiment import Cell, Record
 from lrisk.datasets import corrupt_classes, corrupt_labels, corrupt_rows
 from lrisk.solvers import SubquantileGradient
 
-#: Names on the pages.
+#: Names in the records, and on the pages where these give no other.
 PAPERS = "SUBQUANTILE"
+#: lrisk's trimmed fit, by the name it has in records; pages show another.
 EXACT = "trimmed, exact"
 ROBUST = {False: "RobustRegressor", True: "RobustClassifier"}
 ORACLE = "Oracle ERM"
@@ -174,7 +176,7 @@ def error(predicted: Any, truth: Any, classes: bool) -> float:
 
 
 def _plain(trial: Trial) -> Outcome:
-    """As scikit-learn gives it, on rows standardised before they were made wrong."""
+    """As scikit-learn gives it, on features standardised by the right rows."""
     rows = trial.given
     began = time.process_time()
     if isinstance(trial, ClassTrial):

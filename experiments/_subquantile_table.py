@@ -6,14 +6,20 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments._experiment import Record
+from experiments._subquantile import EXACT
 
 #: How much worse than printed still counts as reproduced.
 ROOM = 0.15
 
 #: A printed number's place: data set and column of the table.
 Place = tuple[str, str]
+#: A printed mean and its standard deviation.
+Number = tuple[float, float]
 #: (method, data set) → the printed numbers in the order of the columns.
-Printed = Mapping[tuple[str, str], Sequence[float | None]]
+Printed = Mapping[tuple[str, str], Sequence[Number | None]]
+
+#: Names on the page that differ from those in the records.
+LABELS = {EXACT: "trimmed (lrisk)"}
 
 TITLES = {
     "concrete": "Concrete",
@@ -36,15 +42,27 @@ class Table(NamedTuple):
     methods: tuple[str, ...]
     printed: Printed
     accuracy: bool
+    #: Data sets that count apart, since they train on a small part of the rows.
+    apart: tuple[str, ...] = ()
 
     @property
     def sets(self) -> list[str]:
         return list(dict.fromkeys(data for _, data in self.printed))
 
-    def paper(self, method: str, place: Place) -> float | None:
-        """The printed number; None where the paper has none."""
+    def number(self, method: str, place: Place) -> Number | None:
+        """The printed mean and standard deviation; None where the paper has none."""
         row = self.printed.get((method, place[0]))
         return None if row is None else row[list(self.columns).index(place[1])]
+
+    def paper(self, method: str, place: Place) -> float | None:
+        """The printed mean."""
+        number = self.number(method, place)
+        return None if number is None else number[0]
+
+    def quoted(self, method: str, place: Place) -> str:
+        """The printed number as the page shows it."""
+        number = self.number(method, place)
+        return "–" if number is None else f"{number[0]:.3f} ± {number[1]:.3f}"
 
     def places(self, records: Iterable[Record]) -> list[Place]:
         """Those that were run, in the printed order."""
@@ -77,6 +95,11 @@ class Table(NamedTuple):
         if self.accuracy:
             return ours >= paper * (1 - ROOM)
         return ours <= paper * (1 + ROOM)
+
+
+def shown(method: str) -> str:
+    """A method's name on the page."""
+    return LABELS.get(method, method)
 
 
 def named(place: Place) -> str:

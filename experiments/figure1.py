@@ -13,16 +13,18 @@ from experiments._drawing import grid, shared_legend, style
 from experiments._experiment import Cell, Experiment, Record, Settings
 from experiments._page import Page, mean_sd
 from experiments._subquantile import along, corrupted, error
+from experiments._subquantile_words import NOISE, START, joined
 from lrisk.datasets import corrupt_labels
 
 SETS = {"concrete": "Concrete", "boston": "Boston housing", "polynomial": "Polynomial"}
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)
 
 SETTING = """
-The paper's algorithm, from zero, without ridge or radius, told the number of wrong
-rows: test RMSE (clean rows) and the share of wrong rows among those it keeps, over its
-steps. Labels are wrong as in table 1 (drawn from N(5, 5²)). Concrete and Boston as
-there, with the Gaussian kernel and gamma one over the number of features. The
+The paper's algorithm, without ridge or radius, told the number of wrong rows: test RMSE
+(clean rows) and the share of wrong rows among those it keeps, over its steps. Labels
+are wrong as in table 1 (drawn from N(5, 5²)). Concrete and Boston as there, features
+standardised by the right training rows, whose mask is known here and not to a user,
+with the Gaussian kernel and gamma one over the number of features. The
 polynomial data are those of table 1's caption: 1,000 rows, x ~ N(0, 1), y a cubic with
 coefficients from N(0, 1) plus noise of variance 0.01, kernel (1 + x·x')³; degree 3 is
 taken from the kernel, since the caption leaves the sum's end open. The paper prints no
@@ -89,7 +91,8 @@ def of(records: list[Record], data: str, share: float) -> list[Record]:
 
 
 def report(records: list[Record], page: Page) -> None:
-    page.say(" ".join(SETTING.split()))
+    page.say(joined(SETTING, NOISE))
+    page.say(joined(START))
     sets = list(dict.fromkeys(r["cell"]["data"] for r in records))
     shares = sorted({r["cell"]["share"] for r in records})
     _draw(records, sets, shares, page)
@@ -143,8 +146,7 @@ def _overfitting(records: list[Record], sets: list[str], shares: list[float]) ->
                 found.append(f"{SETS[data]} at ε = {share:g}")
     count = len(sets) * len(shares)
     text = f"The last error is more than 5 % above the least in {len(found)} of {count}"
-    text += f" curves ({'; '.join(found)})" if found else " curves"
-    return text + ": the number of steps is the algorithm's ridge."
+    return text + (f" curves: {'; '.join(found)}." if found else " curves.")
 
 
 def _stuck(records: list[Record], shares: list[float]) -> str:

@@ -22,6 +22,7 @@ from experiments._subquantile import (
 )
 from experiments._subquantile_page import write
 from experiments._subquantile_table import ROOM, Table, named
+from experiments._subquantile_words import CLASS_SCALING, START, TRIMMED, joined
 from lrisk.solvers import SubquantileGradient
 
 METHODS = ("SVM", "SEVER", "TERM", PAPERS, ORACLE, EXACT, ROBUST[True])
@@ -36,14 +37,54 @@ TABLE = Table(
     },
     methods=METHODS,
     printed={
-        ("SVM", "heart_cleveland"): (0.777, 0.639, 0.534, 0.538),
-        ("SEVER", "heart_cleveland"): (0.793, 0.695, 0.784, 0.816),
-        ("TERM", "heart_cleveland"): (0.741, 0.620, 0.803, 0.810),
-        (PAPERS, "heart_cleveland"): (0.803, 0.790, 0.833, 0.807),
-        ("SVM", "breast_cancer"): (0.926, 0.548, 0.649, 0.618),
-        ("SEVER", "breast_cancer"): (0.904, 0.575, 0.956, 0.974),
-        ("TERM", "breast_cancer"): (0.940, 0.763, 0.986, 0.986),
-        (PAPERS, "breast_cancer"): (0.928, 0.916, 0.972, 0.963),
+        ("SVM", "heart_cleveland"): (
+            (0.777, 0.0396),
+            (0.639, 0.0762),
+            (0.534, 0.0766),
+            (0.538, 0.0626),
+        ),
+        ("SEVER", "heart_cleveland"): (
+            (0.793, 0.0422),
+            (0.695, 0.0636),
+            (0.784, 0.0432),
+            (0.816, 0.0562),
+        ),
+        ("TERM", "heart_cleveland"): (
+            (0.741, 0.0393),
+            (0.620, 0.0699),
+            (0.803, 0.0613),
+            (0.810, 0.0286),
+        ),
+        (PAPERS, "heart_cleveland"): (
+            (0.803, 0.0293),
+            (0.790, 0.0350),
+            (0.833, 0.0318),
+            (0.807, 0.0468),
+        ),
+        ("SVM", "breast_cancer"): (
+            (0.926, 0.0331),
+            (0.548, 0.1194),
+            (0.649, 0.0254),
+            (0.618, 0.0507),
+        ),
+        ("SEVER", "breast_cancer"): (
+            (0.904, 0.0356),
+            (0.575, 0.1456),
+            (0.956, 0.0164),
+            (0.974, 0.0062),
+        ),
+        ("TERM", "breast_cancer"): (
+            (0.940, 0.0378),
+            (0.763, 0.0364),
+            (0.986, 0.0143),
+            (0.986, 0.0119),
+        ),
+        (PAPERS, "breast_cancer"): (
+            (0.928, 0.0129),
+            (0.916, 0.0185),
+            (0.972, 0.0187),
+            (0.963, 0.0170),
+        ),
     },
     accuracy=True,
 )
@@ -51,25 +92,33 @@ TABLE = Table(
 SETTING = """
 Label noise flips the class of some training rows, label and feature noise also
 multiplies their features by 100. The test rows are clean, and what counts is the test
-accuracy. **Not in the paper, and taken here:** 80 % of the rows train; features are
-standardised before rows are made wrong. The paper's algorithm (logistic loss, linear
-kernel without intercept, from zero, no ridge, no radius) is told the number of wrong
-rows; its number of steps is taken from {steps} by the held-out log-loss in three folds
-of the training rows, without the largest losses, as many as rows are wrong. SVM is
-scikit-learn's SVC with a linear kernel and C = 1. The penalty of SEVER (on logistic
-regression), TERM and the exact trimmed fit is found in the same folds with logistic
-fits, the oracle's likewise on the right rows. RobustClassifier is told nothing, and
-gets the rows as they are.
+accuracy. **Not in the paper, and taken here:** 80 % of the rows train; six rows of the
+heart data (Cleveland, 303 rows) lack a value each, which is the column's median here.
+"""
+ALGORITHM = """
+The algorithm (logistic loss, linear kernel without intercept, no ridge, no radius) is
+told the number of wrong rows; its number of steps is taken from {steps} by the held-out
+log-loss in three folds of the training rows, without the largest losses, as many as
+rows are wrong.
+"""
+OTHERS = """
+SVM is scikit-learn's SVC with a linear kernel and C = 1, stopped after 200,000
+iterations. SEVER (on logistic regression) is told ε, TERM has t = −2. One penalty for
+both and the trimmed fit is found in the same folds with logistic fits, likewise without
+the largest losses, and none is searched for a rival; the oracle's is found on the right
+rows. RobustClassifier is told nothing.
 """
 
 STARTS = """
-Under label and feature noise the start decides. At zero all losses are equal, so that
-the first step weighs every row alike, and a row that was multiplied by 100 pulls a
-hundred times as much; with its class flipped it pulls the wrong way, fits well from
-then on, and is kept. The table compares the algorithm from zero with the same algorithm
-and steps from a start that needs no more knowledge: the logistic fit to the half of the
-rows nearest to the middle; and from Glorot's random start, which the paper names. It
-does not say how often it started, or whether it chose among starts.
+Label and feature noise. At zero all losses are equal, so that the first step tells no
+row from another, and a row that was multiplied by 100 pulls a hundred times as much,
+the wrong way where its class is flipped. The table compares the algorithm from zero
+with the same algorithm from the logistic fit to the half of the rows nearest to the
+middle, a start that needs no more knowledge, and from Glorot's random start, which the
+paper names without saying how often it started, or whether it chose among starts. Here
+Glorot's is one fixed draw of the coefficients, the same in every run. All starts take
+the last number of steps, {last:,}; *ours*, as in the tables above, takes the
+chosen one from zero.
 """
 
 
@@ -122,43 +171,54 @@ def _starts(rows: Rows, steps: int) -> Record:
 
 def _report_starts(records: list[Record], page: Page) -> None:
     page.heading("The start")
-    page.say(" ".join(STARTS.split()))
-    rows, count = [], 0
+    last = max(r["cell"]["last"] for r in records)
+    page.say(joined(STARTS.format(last=last)))
+    rows, reached = [], {"from_zero": 0, "from_middle": 0, "from_glorot": 0}
+    blind = apart = 0
     for place in TABLE.places(records):
-        found = [r["diagnosis"] for r in TABLE.at(records, place) if "diagnosis" in r]
-        if not found:
+        own = [r for r in TABLE.at(records, place) if "diagnosis" in r]
+        if not own:
             continue
+        found = [r["diagnosis"] for r in own]
         mean = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
         printed = TABLE.paper(PAPERS, place)
         assert printed is not None
-        count += TABLE.reproduced(mean["from_middle"], printed)
+        for name in reached:
+            reached[name] += TABLE.reproduced(mean[name], printed)
+        blind += mean["kept_from_zero"] > 1 - own[0]["cell"]["share"]
+        apart += abs(mean["from_middle"] - mean["from_zero"]) > ROOM
         rows.append(
             (
                 named(place),
-                f"{printed:.3f}",
-                f"{mean['from_zero']:.3f}",
-                f"{mean['from_middle']:.3f}",
-                f"{mean['from_glorot']:.3f}",
+                TABLE.quoted(PAPERS, place),
+                f"{np.mean(TABLE.values(records, PAPERS, place)):.3f}",
+                *(f"{mean[name]:.3f}" for name in reached),
                 f"{mean['kept_from_zero']:.0%}",
                 f"{mean['kept_from_middle']:.0%}",
                 f"{mean['higher_objective']:.0%}",
             )
         )
     columns = [
-        "cell", "printed", "from zero", "from the middle", "from Glorot's",
+        "cell", "printed", "ours", "from zero", "from the middle", "from Glorot's",
         "wrong rows kept, zero", "middle", "objective from zero is the higher",
     ]  # fmt: skip
     page.table(columns, rows)
+    zero, middle, glorot = reached.values()
     page.say(
-        f"From the middle, the printed value is reached to within {ROOM:.0%} or passed "
-        f"in {count} of {len(rows)} cells."
+        f"The printed value is reached to within {ROOM:.0%} or passed from zero in "
+        f"{zero}, from the middle in {middle} and from Glorot's start in {glorot} of "
+        f"{len(rows)} cells. The accuracies from zero and from the middle are more "
+        f"than {ROOM} apart in {apart} of them, and from zero more of the wrong rows "
+        f"are kept than of all rows in {blind}."
     )
 
 
 def report(records: list[Record], page: Page) -> None:
     last = max(r["cell"]["last"] for r in records)
     steps = ", ".join(f"{count:,}" for count in CLASS_STEPS if count <= last)
-    page.say(" ".join(SETTING.format(steps=steps).split()))
+    page.say(joined(SETTING, CLASS_SCALING))
+    page.say(joined(START, ALGORITHM.format(steps=steps)))
+    page.say(joined(TRIMMED, OTHERS))
     write(TABLE, records, page, "Test accuracy of every method, printed and ours")
     _report_starts(records, page)
 

@@ -14,6 +14,7 @@ from experiments._subquantile import (
 )
 from experiments._subquantile_page import write
 from experiments._subquantile_table import Table
+from experiments._subquantile_words import CLASS_SCALING, START, TRIMMED, joined
 
 METHODS = ("SVC", "TERM", "SEVER", PAPERS, ORACLE, EXACT, ROBUST[True])
 #: Methods that share a search run together, the dearest one apart.
@@ -26,31 +27,39 @@ TABLE = Table(
     columns={"ε = 0.2": ("label", 0.2), "ε = 0.4": ("label", 0.4)},
     methods=METHODS,
     printed={
-        ("SVC", "iris"): (0.977, 0.757),
-        (PAPERS, "iris"): (0.987, 0.820),
-        ("SVC", "glass"): (0.553, 0.435),
-        (PAPERS, "glass"): (0.656, 0.598),
-        ("SVC", "wine"): (0.928, 0.678),
-        (PAPERS, "wine"): (0.975, 0.867),
-        ("SVC", "satimage"): (0.882, 0.732),
-        (PAPERS, "satimage"): (0.899, 0.861),
+        ("SVC", "iris"): ((0.977, 0.0300), (0.757, 0.1155)),
+        (PAPERS, "iris"): ((0.987, 0.0163), (0.820, 0.1720)),
+        ("SVC", "glass"): ((0.553, 0.0969), (0.435, 0.0721)),
+        (PAPERS, "glass"): ((0.656, 0.0804), (0.598, 0.0889)),
+        ("SVC", "wine"): ((0.928, 0.0484), (0.678, 0.1368)),
+        (PAPERS, "wine"): ((0.975, 0.0262), (0.867, 0.1971)),
+        ("SVC", "satimage"): ((0.882, 0.0056), (0.732, 0.0168)),
+        (PAPERS, "satimage"): ((0.899, 0.0076), (0.861, 0.0297)),
     },
     accuracy=True,
+    apart=("satimage",),
 )
 
 SETTING = """
 Some of the training rows get another class, drawn at random; the test rows are clean,
 and what counts is the test accuracy. **Not in the paper, and taken here:** 80 % of the
-rows train (of satimage {rows}, so that all methods finish); features are standardised.
-The paper's algorithm (softmax loss, from zero, no ridge, R as printed: 1 for iris, 10
-for glass, 100 for wine, 10⁴ for satimage) is told the number of wrong rows; its number
-of steps is taken from {steps} by the held-out log-loss in three folds of the training
-rows, without the largest losses, as many as rows are wrong. SVC is scikit-learn's with
-its defaults. gamma (0.05 to 1.5 over the number of features), and the penalty of TERM,
-SEVER (on kernel logistic regression) and the exact trimmed fit, come from the same
-folds with kernel logistic fits, the oracle's likewise on the right rows.
-RobustClassifier is told nothing. The rows of the paper for TERM, SEVER and the oracle
-were not finished; ours fill them in.
+rows train (of satimage {rows} instead of 5,148, so that all methods finish; it counts
+apart below).
+"""
+ALGORITHM = """
+The algorithm (softmax loss, no ridge, R as printed: 1 for iris, 10 for glass, 100 for
+wine, 10⁴ for satimage) is told the number of wrong rows; its number of steps is taken
+from {steps} by the held-out log-loss in three folds of the training rows, without the
+largest losses, as many as rows are wrong.
+"""
+OTHERS = """
+SVC is scikit-learn's with its defaults, stopped after 200,000 iterations. SEVER (on
+kernel logistic regression) is told ε, TERM has t = −2. gamma of all told methods (0.05
+to 1.5 over the number of features), and one penalty for both and the trimmed fit, come
+from the same folds with kernel logistic fits, likewise without the largest losses; none
+is searched for a rival, and the oracle's are found on the right rows. RobustClassifier
+is told nothing. The rows of the paper for TERM, SEVER and the oracle were not finished;
+ours fill them in.
 """
 
 
@@ -83,7 +92,9 @@ def report(records: list[Record], page: Page) -> None:
     steps = ", ".join(f"{count:,}" for count in CLASS_STEPS if count <= last)
     limits = {r["cell"]["rows"] for r in records if r["cell"]["rows"]}
     rows = f"at most {max(limits)}" if limits else "a part"
-    page.say(" ".join(SETTING.format(steps=steps, rows=rows).split()))
+    page.say(joined(SETTING.format(rows=rows), CLASS_SCALING))
+    page.say(joined(START, ALGORITHM.format(steps=steps)))
+    page.say(joined(TRIMMED, OTHERS))
     write(TABLE, records, page, "Test accuracy of every method, printed and ours")
 
 

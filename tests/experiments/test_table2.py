@@ -17,7 +17,10 @@ def test_the_page_has_every_method(page):
     assert len(numbers) == 1 + len(table2.METHODS)
     assert len(numbers[0]) == 1 + 3
     assert len(order) == 1 + 1
-    assert [row[0] for row in by_rows[1:]] == ["100 rows", "200 rows"]
+    assert [row[:2] for row in by_rows[1:]] == [
+        ["100 rows", "0, 1"],
+        ["200 rows", "0, 1"],
+    ]
     assert [figure.exists() for figure in page.figures] == [True]
 
 
