@@ -122,11 +122,12 @@ def report(records: list[Record], page: Page) -> None:
         "risk's minimiser, so that *above zero means better than ERM*. Thin lines are "
         "the splits, all of them, the thick one is their mean. The second drawing of "
         "each figure has the tail, p ≥ 0.9, with every split up to the largest "
-        "loss (p = 1, a single row), on a scale that is linear about zero and "
-        "logarithmic beyond; the first has the scale of p ≤ 0.97, "
-        "and lines leave it in the tail. In the tables the differences are "
-        "divided by the mean test loss of ERM; mean ± standard deviation over the "
-        f"splits. Largest proven gap of a fit: {max(r['gap'] for r in records):.0e}."
+        "loss (p = 1, a single row), on a scale that is linear about zero "
+        "and, where the last levels dwarf the rest, logarithmic beyond; the first has "
+        "the scale of p ≤ 0.97, and lines leave it in the tail. In the tables "
+        "the differences are divided by the mean test loss of ERM; mean ± standard "
+        "deviation over the splits. Largest proven gap of a fit: "
+        f"{max(r['gap'] for r in records):.0e}."
     )
     sets = list(dict.fromkeys(r["cell"]["data"] for r in records))
     for level, name in FIGURES.items():
@@ -164,16 +165,13 @@ def _draw(ax: Any, lines: Any, colour: str, low: float) -> None:
         )
     mean = lines.mean(axis=0)
     ax.plot(LEVELS[shown], mean[shown], color=colour, lw=1.8, label="mean of splits")
-    if low:
-        # The very last levels dwarf the rest: the scale is linear in the middle only.
-        inner = float(
-            np.abs(np.percentile(lines, [10, 90], axis=0)[:, TAIL][:, :5]).max()
-        )
-        ax.set_yscale("symlog", linthresh=max(inner, 1e-12))
-    else:
-        # The last level is a single row; do not let one split set the scale.
-        span = 1.2 * float(np.abs(np.percentile(lines, [2, 98], axis=0)[:, :-3]).max())
+    # The last level is a single row; do not let one split set the scale.
+    span = 1.2 * float(np.abs(np.percentile(lines, [2, 98], axis=0)[:, :-3]).max())
+    if not low:
         ax.set_ylim(-span, span)
+    elif np.abs(lines[:, shown]).max() > 3 * span > 0:
+        ax.set_yscale("asinh", linear_width=span)
+        ax.yaxis.set_major_formatter("{x:g}")
 
 
 EXPERIMENT = Experiment(
