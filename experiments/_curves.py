@@ -7,16 +7,34 @@ import numpy as np
 
 from experiments._drawing import grid, shared_legend, style
 
-#: A curve that ends above this exponent has not converged; one that ends below it
-#: does so linearly if a line explains this share of its fall.
+#: A curve that ends above this exponent has not converged; a curve falls linearly if
+#: a line explains this share of its fall.
 RESOLVED, STRAIGHT = -8.0, 0.9
 #: Decades that a curve must gain in the second half of its epochs, or it stalls; an
 #: error that falls like 1/t gains 0.3.
 GAIN = 0.25
+#: Kinds of curves: those that fall linearly (to the end, or as far as was seen), those
+#: that get below the resolved error in another way, and those that do not.
+LINEAR = ("linear", "linear so far")
+SUBLINEAR = ("still falls", "stalls")
+KINDS = (*LINEAR, "uneven", *SUBLINEAR)
+#: The kinds in words, for the pages.
+RULES = (
+    f"A curve is the median over the seeds. *Linear*: it ends below 1e{RESOLVED:.0f} "
+    "and a straight line (suboptimality on a logarithmic scale over epochs) explains "
+    f"{STRAIGHT:.0%} of its fall; *uneven*: it ends there, but not so. Of those that "
+    f"end above, *stalls*: gains less than {GAIN} decades in the second half of its "
+    "epochs (an error like 1/t gains 0.3); *linear so far*: gains more, a straight "
+    f"line explains {STRAIGHT:.0%} of it after the first eighth of the epochs, and "
+    "better than a power of the epoch does, so it falls linearly but is not yet at "
+    f"1e{RESOLVED:.0f}; *still falls*: all others. *Sublinear* are those that stall or "
+    "still fall. The thresholds were set after looking at quick runs (two seeds) of "
+    "this experiment, not before."
+)
 
 
 class Shape(NamedTuple):
-    """How a curve falls: in words, and decades per epoch where it is a line."""
+    """How a curve falls: one of KINDS, and decades per epoch where it is a line."""
 
     kind: str
     rate: float
@@ -39,6 +57,8 @@ def shape(curves: Sequence[Sequence[float]]) -> Shape:
 
     That part begins after an eighth of the epochs, when the start is forgotten, and
     ends half a decade above the lowest point; where it is too short it begins at once.
+    A curve that is not resolved is judged to its last epoch, beside a power of t, which
+    any short part of would look straight.
     """
     middle = median(curves)
     epochs = len(middle) - 1
@@ -46,11 +66,15 @@ def shape(curves: Sequence[Sequence[float]]) -> Shape:
     begin = epochs // 8 if end - epochs // 8 >= 5 else 0
     t, part = np.arange(begin, end + 1), middle[begin : end + 1]
     rate, line = _fit(t, part)
-    if middle[-1] > RESOLVED:
-        gained = middle[epochs // 2] - middle[-1]
-        kind = "stalls" if gained < GAIN else "still falls"
-    else:
+    if middle[-1] <= RESOLVED:
         kind = "linear" if line >= STRAIGHT else "uneven"
+    elif middle[epochs // 2] - middle[-1] < GAIN:
+        kind = "stalls"
+    else:
+        t, part = np.arange(epochs // 8, epochs + 1), middle[epochs // 8 :]
+        rate, line = _fit(t, part)
+        power = _fit(np.log1p(t), part)[1]
+        kind = "linear so far" if line >= max(STRAIGHT, power) else "still falls"
     return Shape(kind, -rate, line, float(middle[-1]))
 
 
@@ -112,6 +136,22 @@ def draw(
             markersize=3,
             color=style(len(found))["color"],
         )
+
+
+def timed(figure: Any, axes: Any, records: Sequence[tuple[Any, Any]]) -> Any:
+    """Curves over CPU time, on one logarithmic scale: pairs of axes and record."""
+    ends = []
+    for ax, record in records:
+        draw(ax, record["methods"], record["certified"], against="seconds")
+        seconds = record["certified"]["seconds"]
+        ends += [seconds[0], seconds[-1]]
+        for runs in record["methods"].values():
+            last = len(runs["curves"][0]) - 1
+            ends += [min(2, last) * runs["seconds"], last * runs["seconds"]]
+    for ax, _ in records:
+        ax.set(xscale="log", xlim=(0.8 * min(ends), 1.25 * max(ends)))
+        ax.xaxis.set_minor_formatter("")
+    return finish(figure, axes)
 
 
 def finish(figure: Any, axes: Any) -> Any:

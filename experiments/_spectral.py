@@ -21,6 +21,7 @@ from lrisk.solvers import (
     StochasticSolver,
     tune_learning_rate,
 )
+from lrisk.solvers.solution import Solution, Status
 from lrisk.spaces import LinearSpace
 from lrisk.spectra import parse_spectrum
 
@@ -137,9 +138,19 @@ class Reference(NamedTuple):
         return round(min(float(np.log10(left)), CEILING), 2)
 
 
+def whole(found: Solution) -> Solution:
+    """The solution itself; an interrupted one must not become a record.
+
+    Stochastic solvers catch Ctrl-C and return what they have.
+    """
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return found
+
+
 def reference(objective: Objective, solver: Solver | None = None) -> Reference:
     """Minimise to a proven gap; `low` is the proven bound from below."""
-    found = (solver or Newton(tol=1e-13)).solve(objective)
+    found = whole((solver or Newton(tol=1e-13)).solve(objective))
     zero = objective.value(objective.at(np.zeros(objective.space.size)))
     return Reference(found.dual, zero, found.gap, found.theta)
 
@@ -158,7 +169,7 @@ def certified_curve(objective: Objective, solver: Solver, best: Reference) -> An
         left = best.exponent(entry["objective"])
         points.append((round(space.passes - before, 1), float(f"{spent:.3g}"), left))
 
-    found = solver.solve(objective, monitor=note)
+    found = whole(solver.solve(objective, monitor=note))
     passes, seconds, left = zip(*points)
     return {"passes": passes, "seconds": seconds, "curve": left, "gap": found.gap}
 
@@ -179,19 +190,22 @@ def curves(
 ) -> dict[str, Any]:
     """Suboptimality after each epoch for each seed, and what an epoch costs.
 
-    ``curves`` are log10, the start included; ``passes`` and ``seconds`` are of an
-    epoch, on average.
+    ``curves`` are log10, the start included, and of a run that diverges at the ceiling
+    from then on; ``passes`` and ``seconds`` are of an epoch, on average.
     """
     solver.set_params(learning_rate=rate)
     kept, seconds, passes = [], [], 0.0
     for seed in seeds:
         began = time.process_time()
-        run = solver.run(objective, rng=np.random.default_rng(seed), proof=False)
+        rng = np.random.default_rng(seed)
+        run = whole(solver.run(objective, rng=rng, proof=False))
         seconds.append((time.process_time() - began) / len(run.history))
         passes = (run.history[-1]["passes"] - 1.0) / len(run.history)
         values = (entry["objective"] for entry in run.history)
         curve = [0.0, *(best.exponent(value) for value in values)]
         lost = solver.max_epochs + 1 - len(curve)
+        if lost and run.status is not Status.DIVERGED:
+            raise RuntimeError(f"{lost} epochs are missing: {run.status.value}")
         kept.append(curve + [CEILING] * lost)
     return {
         "rate": rate,

@@ -126,8 +126,15 @@ def _printed_ahead(table: Table, place: Place) -> str:
     return ", ".join(names) or "none"
 
 
+#: Marks of the columns of a table.
+MARKS = ("o", "s", "^", "D", "v", "P", "X")
+
+
 def dots(table: Table, records: list[Record], page: Page, words: str) -> None:
-    """Printed numbers as rings, ours as dots with their standard deviation."""
+    """Printed numbers as open marks, ours as filled ones with standard deviation.
+
+    Each column of the table has a mark of its own beside its colour.
+    """
     places = table.places(records)
     sets = list(dict.fromkeys(place[0] for place in places))
     wide = min(2, len(sets))
@@ -139,19 +146,20 @@ def dots(table: Table, records: list[Record], page: Page, words: str) -> None:
         own = [place for place in places if place[0] == data]
         for index, place in enumerate(own):
             shift = 0.18 * ((len(own) - 1) / 2 - index)
-            look = {"color": style(index)["color"], "linestyle": "none"}
+            mark = MARKS[index % len(MARKS)]
+            look = {"color": style(index)["color"], "marker": mark, "linestyle": "none"}
             for height, method in zip(heights, table.methods):
                 values = table.values(records, method, place)
                 if values:
                     sd = np.std(values, ddof=1) if len(values) > 1 else 0.0
                     ax.errorbar(
-                        np.mean(values), height + shift, xerr=sd, marker="o",
+                        np.mean(values), height + shift, xerr=sd,
                         markersize=4, label=f"ours, {place[1]}", **look,
                     )  # fmt: skip
                 paper = table.paper(method, place)
                 if paper is not None:
                     ax.plot(
-                        paper, height + shift, marker="D", markersize=5,
+                        paper, height + shift, markersize=6,
                         markerfacecolor="none", label=f"paper, {place[1]}", **look,
                     )  # fmt: skip
         ax.set_yticks(heights, [shown(method) for method in table.methods])

@@ -105,7 +105,9 @@ def report(records: list[Record], page: Page) -> None:
         "checkpoints (q* = 0), or every 2n steps with q* = 1/n. Suboptimality is of "
         "the risk *without* smoothing, so a smoothed method may end above zero by the "
         "error of the smoothing. μ = 1/n; learning rates by the paper's rule for each "
-        "variant; 64 epochs, or 32 of 2n steps; passes count all gradients."
+        "variant; 64 epochs, or 32 of 2n steps. A pass is n new gradients: a full "
+        "gradient is one, and n steps are one more, because the slopes of the losses "
+        "at the checkpoint are kept (the paper, too, scales algorithm 7 by two here)."
     )
     _verdict(page, records)
     page.heading("Final suboptimality (log10, median over the seeds; learning rate)")

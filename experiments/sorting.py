@@ -8,7 +8,7 @@ import numpy as np
 from experiments._curves import panels
 from experiments._experiment import Cell, Experiment, Record, Settings
 from experiments._page import Page
-from experiments._spectral import halves, problem, spectra, tuned
+from experiments._spectral import halves, problem, spectra, tuned, whole
 from lrisk.solvers import LSVRG
 
 #: Bands of ranks in a heat map.
@@ -38,7 +38,8 @@ def run(cell: Cell) -> Record:
     solver = Watched(max_epochs=cell["epochs"])
     rate = tuned(solver, objective, (1, 2, 3))
     solver.set_params(learning_rate=rate)
-    found = solver.run(objective, rng=np.random.default_rng(cell["seed"]), proof=False)
+    rng = np.random.default_rng(cell["seed"])
+    found = whole(solver.run(objective, rng=rng, proof=False))
     orders = np.array([entry["order"] for entry in found.history])
     moved = orders[1:] != orders[:-1]
     bands = moved.reshape(len(moved), BANDS, -1).mean(axis=2)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from experiments._classifying import NAMES, Split, _reference
+from experiments._classifying import LEVELS, NAMES, Split, _reference
 from experiments._spectral import FLOOR
-from experiments.classification import _at
+from experiments.classification import _at, images, texts
 from sklearn.linear_model import LogisticRegression
 
 NAME = "classification"
@@ -50,3 +50,24 @@ def test_erm_is_multinomial_regression(miniature, monkeypatch):
     scores = split.test_X @ objective.space.split(best.theta)[0]
     agreed = np.mean(scores.argmax(axis=1) == other.predict(split.test_X))
     assert agreed > 0.999
+
+
+def test_means_over_levels_do_not_count_the_dense_tail_more():
+    # ∫p dp and ∫p² dp over the range, whatever the spacing of the levels.
+    assert _at(LEVELS.tolist(), 0.5, 1.0) == pytest.approx(0.75)
+    assert _at((LEVELS**2).tolist(), 0.5, 1.0) == pytest.approx(7 / 12, rel=1e-3)
+    assert _at(LEVELS.tolist(), 0.95, 1.0) == pytest.approx(0.975)
+    parts = 0.9 * _at((LEVELS**2).tolist(), 0.5, 0.95)
+    parts += 0.1 * _at((LEVELS**2).tolist(), 0.95, 1.0)
+    assert parts == pytest.approx(_at((LEVELS**2).tolist(), 0.5, 1.0), rel=1e-3)
+
+
+def test_each_set_has_the_statement_of_its_own(miniature):
+    assert "The paper, on emotion" in miniature(NAME).text
+    assert "on iWildCam" not in miniature(NAME).text
+    found = {"superquantile": [-0.2, -0.1, 0.5], "ESRM": [0.1, 0.1, 0.2]}
+    words = images(found)
+    assert "in all three ranges: ESRM;" in words
+    assert "not between 0.5 and 0.95: superquantile." in words
+    assert "0.300, 0.200, 0.300 mean losses apart" in texts(found)
+    assert "so not similar" in texts(found)

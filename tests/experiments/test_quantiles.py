@@ -1,8 +1,8 @@
 """Minimisers are certified, ERM is ridge, and the extremile lowers the tail."""
 
 import numpy as np
-from experiments._spectral import halves, problem, reference
-from experiments.quantiles import LEVELS, RISKS, TAIL, run
+from experiments._spectral import PARAMETERS, halves, problem, reference
+from experiments.quantiles import LEVELS, RISKS, TAIL, _sharp, run
 from sklearn.linear_model import Ridge
 
 NAME = "quantiles"
@@ -15,7 +15,11 @@ def test_a_table_and_a_figure_for_each_level_of_the_parameters(miniature):
     for table in tables:
         assert table[0][0] == "data, risk"
         assert len(table) == 1 + len(RISKS)
-    assert len(found.figures) == 3
+    assert [path.stem.removeprefix("quantiles-") for path in found.figures] == [
+        name for level in PARAMETERS for name in (level, f"{level}-tail")
+    ]
+    # The paper says it of q = 0.5 only.
+    assert found.text.count("of the superquantile at q = 0.5") == 1
 
 
 def test_stronger_risks_lower_the_tail_on_average(miniature):
@@ -50,3 +54,16 @@ def test_erm_is_ridge_and_quantiles_are_order_statistics():
     wanted = losses[0][places] - losses[1][places]
     got = run(cell)["differences"]["ESRM"]
     np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=1e-6)
+
+
+def test_energy_is_examined():
+    cell = {"level": "medium", "data": "energy_cooling", "seed": 0}
+    line = np.where(LEVELS > 0.5, -0.3, 5.0)
+    records = [
+        {"cell": cell, "mean": 2.0, "differences": {"superquantile": line.tolist()}},
+        {"cell": cell, "mean": 6.0, "differences": {"superquantile": line.tolist()}},
+    ]
+    words = _sharp(records, [-0.1, 0.2])
+    assert "on 1 of 2 data sets" in words
+    assert "-0.100 ± 0.071 mean losses" in words
+    assert "in 1 of 2 splits" in words

@@ -2,7 +2,7 @@
 
 import numpy as np
 from experiments._spectral import METHODS
-from experiments.runtime import TARGETS, _reached
+from experiments.runtime import NOBODY, TARGETS, _reached, first
 
 NAME = "runtime"
 
@@ -27,3 +27,8 @@ def test_only_the_certified_solver_reaches_every_target_in_every_problem(miniatu
         assert _reached(record, "SGD", -6.0) == np.inf
     sharp = [r for r in miniature(NAME).records if r["cell"]["risk"] == "superquantile"]
     assert all(_reached(record, "LSVRG", -6.0) == np.inf for record in sharp)
+
+
+def test_nobody_is_first_where_nobody_arrives():
+    assert first({"SGD": np.inf, "SRDA": np.inf}) == NOBODY
+    assert first({"SGD": np.inf, "SRDA": 2.0, "LSVRG": 1.0}) == "LSVRG"

@@ -1,8 +1,9 @@
 """The order settles for smooth spectra; the shares are those LSVRG itself notes."""
 
 import numpy as np
+import pytest
 from experiments._spectral import halves, problem
-from experiments.sorting import BANDS, run, settled
+from experiments.sorting import BANDS, Watched, run, settled
 
 from lrisk.solvers import LSVRG
 
@@ -43,6 +44,16 @@ def test_shares_are_those_that_the_solver_notes():
     bands = np.array(found["bands"])
     assert bands.shape == (5, BANDS)
     np.testing.assert_allclose(bands.mean(axis=1) / 100, noted, atol=5e-3)
+
+
+def test_an_interrupted_run_becomes_no_record(monkeypatch):
+    def interrupted(self, work, state, rate, rng):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("experiments.sorting.tuned", lambda *_: 0.01)
+    monkeypatch.setattr(Watched, "epoch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run({"risk": "ESRM", "spectrum": "esrm:1", "seed": 1, "epochs": 6})
 
 
 def test_settled_means_for_good():
