@@ -172,7 +172,9 @@ def _assemble(
     doubted = flags & (said[rows] == 0)
     sizes = misfit if recipe.regression else None
     false_flags = expected_false(found.scores, sizes, doubted)
-    far, mere = _far(sizes, flags, said[rows])
+    far, mere = 0, 0
+    if sizes is not None:
+        far, mere = _far(np.copysign(sizes, residual), flags, said[rows])
     column, part, noisy = "", "", 0
     share, interval = found.share, found.interval
     if recipe.contamination == "auto":
@@ -255,12 +257,10 @@ def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
     return surprise, surprise
 
 
-def _far(sizes: Floats | None, flags: Bools, said: Indices) -> tuple[int, int]:
+def _far(scaled: Floats, flags: Bools, said: Indices) -> tuple[int, int]:
     """Rows far out that nobody called right, and far ones that are mere noise."""
-    if sizes is None:
-        return 0, 0
-    far = far_rows(sizes)
-    mere = (sizes >= FAR_OUT) & ~far & ~flags
+    far = far_rows(scaled)
+    mere = (np.abs(scaled) >= FAR_OUT) & ~far & ~flags
     return int(np.sum(far & (said >= 0))), int(mere.sum())
 
 

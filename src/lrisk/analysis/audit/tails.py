@@ -17,7 +17,7 @@ from ..._typing import Bools, Floats
 #: Noise scales from which on a row is looked at as far out.
 FAR_OUT = 6.0
 #: Degrees of freedom and scales (in units of the median) that are tried.
-FREEDOMS = (1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 30.0, 200.0)
+FREEDOMS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 30.0, 200.0)
 SCALES = np.geomspace(0.5, 2.2, 25)
 #: Fall of the log-likelihood within which a law is still plausible (99 %, χ² with one
 #: degree of freedom), and the chance below which a number of far rows is none of it.
@@ -65,12 +65,21 @@ def noise_tail(
     return NoiseTail(float(freedom[best]), float(scale[best]), rows)
 
 
-def far_rows(sizes: Floats) -> Bools:
+def far_rows(scaled: Floats) -> Bools:
     """Rows beyond six noise scales that even heavy-tailed noise does not explain.
 
-    The k farthest rows are far if the heaviest plausible law of the rows inside would
-    bring as many so far out with a chance below 1 % (Poisson).
+    `scaled` are residuals in noise scales, with their signs: skewed noise reaches
+    farther to one side, so each side is judged by the rows on it. The k farthest rows
+    of a side are far if the heaviest plausible law of the rows inside would bring as
+    many so far out with a chance below ½ % (Poisson).
     """
+    far = np.zeros(len(scaled), dtype=bool)
+    for side in (scaled >= 0.0, scaled < 0.0):
+        far[side] = _far_on_one_side(np.abs(scaled[side]))
+    return far
+
+
+def _far_on_one_side(sizes: Floats) -> Bools:
     far = np.zeros(len(sizes), dtype=bool)
     out = np.flatnonzero(sizes >= FAR_OUT)
     if not len(out):
@@ -80,7 +89,8 @@ def far_rows(sizes: Floats) -> Bools:
         return far
     out = out[np.argsort(-sizes[out], kind="stable")]
     count = np.arange(len(out))
-    unlikely = np.asarray(poisson.sf(count, tail.beyond(sizes[out])) < ACCIDENT)
+    chance = poisson.sf(count, tail.beyond(sizes[out]))
+    unlikely = np.asarray(chance < 0.5 * ACCIDENT)
     if unlikely.any():
         far[out[: int(np.flatnonzero(unlikely)[-1]) + 1]] = True
     return far
