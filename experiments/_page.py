@@ -11,6 +11,9 @@ import numpy as np
 
 import lrisk
 
+#: Bytes above which a figure is stored as pixels, and how many of these to an inch.
+LARGEST_SVG, PNG_DPI = 250_000, 100
+
 
 def mean_sd(values: Iterable[float], digits: int = 3) -> str:
     """``0.412 ± 0.020`` over seeds; a dash where there is nothing."""
@@ -55,23 +58,33 @@ class Page:
         self._parts.append("\n".join(lines))
 
     def figure(self, drawing: Any, words: str, suffix: str = "") -> None:
-        """Save a matplotlib figure beside the page; `words` describe it."""
+        """Save a matplotlib figure beside the page; `words` describe it.
+
+        As SVG, or as PNG if that would be large: many curves of many points are.
+        """
         from matplotlib import pyplot as plt
 
-        name = f"{self.name}{'-' + suffix if suffix else ''}.svg"
+        name = f"{self.name}{'-' + suffix if suffix else ''}"
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / name
+        path = self.folder / f"{name}.svg"
         temporary = path.with_suffix(".part")
         # No date and fixed identifiers: the same numbers give the same file.
         with plt.rc_context({"svg.hashsalt": self.name}):
             drawing.savefig(
                 temporary, format="svg", bbox_inches="tight", metadata={"Date": None}
             )
-        plt.close(drawing)
         temporary.write_text(_rounded(temporary.read_text("utf-8")), "utf-8")
+        if temporary.stat().st_size > LARGEST_SVG:
+            path.unlink(missing_ok=True)
+            path = path.with_suffix(".png")
+            drawing.savefig(
+                temporary, format="png", bbox_inches="tight", dpi=PNG_DPI,
+                metadata={"Software": None},
+            )  # fmt: skip
+        plt.close(drawing)
         os.replace(temporary, path)
         self.figures.append(path)
-        self._parts.append(f"![{words}]({name})")
+        self._parts.append(f"![{words}]({path.name})")
 
     def write(
         self, command: str, cpu: float, seeds: int, commits: Sequence[str] = ()
