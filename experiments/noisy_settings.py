@@ -126,6 +126,11 @@ def closed(records: list[Record], name: str, method: str, way: str) -> str:
             "little to say what was won back"
         )
     share = (naive - ours).mean() / cost.mean()
+    if share < 0.0:
+        return (
+            f"{method} {words} is worse than the uncorrected fit, by "
+            f"{(ours - naive).mean():.3f} where the noise costs {cost.mean():.3f}"
+        )
     return (
         f"{method} {words} wins back {100 * share:.0f} % of the {cost.mean():.3f} that "
         "the noise costs"

@@ -43,6 +43,9 @@ def test_what_is_won_back_is_counted_from_the_records():
     sure = [record(0, 0.2, 0.4, 0.25), record(1, 0.2, 0.41, 0.26)]
     told = noisy_settings.closed(sure, "toy", "setting 2", "fit")
     assert "wins back 73 % of the 0.205" in told
+    worse = [record(0, 0.2, 0.4, 0.5), record(1, 0.2, 0.41, 0.5)]
+    told = noisy_settings.closed(worse, "toy", "setting 2", "fit")
+    assert "worse than the uncorrected fit, by 0.095" in told
     unsure = [record(0, 0.2, 0.3, 0.2), record(1, 0.2, 0.1, 0.2)]
     told = noisy_settings.closed(unsure, "toy", "setting 2", "fit")
     assert "too little to say" in told
