@@ -260,8 +260,8 @@ def test_a_stall_goes_on_with_newton():
 
 def test_a_wide_sparse_model():
     rng = np.random.default_rng(0)
-    X = sp.random_array((3000, 100_000), density=2e-4, format="csr", rng=rng)
-    y = X @ rng.normal(size=100_000) + rng.normal(size=3000)
+    X = sp.random_array((1500, 100_000), density=2e-4, format="csr", rng=rng)
+    y = X @ rng.normal(size=100_000) + rng.normal(size=1500)
     model = RiskRegressor("extremile:2", alpha=10.0, tol=1e-6).fit(X, y)
     assert model.solver_ == "lbfgs" and model.dual_gap_ <= 1e-6
 
