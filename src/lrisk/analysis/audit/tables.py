@@ -1,15 +1,15 @@
-"""A table as the audit uses it: from pandas, polars or arrays to typed columns."""
+"""A table as the audit uses it: typed columns and a target."""
 
 import difflib
 import hashlib
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._params import refused
-from ..._typing import AnyArray, Bools, Floats, Indices
+from ..._typing import AnyArray, Bools, Indices
+from .cells import raw_column, raw_columns
 from .columns import MISSING, Column, typed_column
 from .reading_text import plain_number
 from .result import ColumnSummary
@@ -20,10 +20,6 @@ MOST_COLUMNS = 2000
 FEW_VALUES = 10
 #: Rows of a class without which it cannot be held out.
 FEWEST_OF_CLASS = 2
-
-
-#: Cells that no column can be made of.
-_ODD = (list, tuple, dict, set, bytes, np.ndarray, complex)
 
 
 class Table(NamedTuple):
@@ -124,7 +120,7 @@ def table_of(
     if group is not None and group == time:
         rule, remedy = "another column than group", "choose one role for it"
         raise ValueError(refused("audit", "time", rule, time, remedy))
-    names, raw = _raw_columns(data)
+    names, raw = raw_columns(data)
     check_width(len(names))
     if isinstance(target, str) or np.ndim(target) == 0:
         target = closest(str(target), names, "target")
@@ -135,7 +131,7 @@ def table_of(
         goal = typed_column(target, raw[at], labels=True)
         names, raw = names[:at] + names[at + 1 :], raw[:at] + raw[at + 1 :]
     else:
-        goal = typed_column("target", _raw(target, "target"), labels=True)
+        goal = typed_column("target", raw_column(target, "target"), labels=True)
     if not names:
         rule, remedy = "of at least one column beside the target", "add features"
         raise ValueError(refused("audit", "data", rule, "none", remedy))
@@ -157,19 +153,19 @@ def _repeats(data: Any, name: str) -> bool:
 
 def columns_of(data: Any) -> list[Column]:
     """All columns of a table without a target, typed."""
-    names, raw = _raw_columns(data)
+    names, raw = raw_columns(data)
     check_width(len(names))
     return [typed_column(name, values) for name, values in zip(names, raw)]
 
 
 def column_names(data: Any) -> list[str]:
     """Names of the columns of a table, as `table_of` has them."""
-    return _raw_columns(data)[0]
+    return raw_columns(data)[0]
 
 
 def columns_named(data: Any, names: Sequence[str]) -> list[Column]:
     """Columns of these names, typed; ValueError that names those that are missing."""
-    there, raw = _raw_columns(data)
+    there, raw = raw_columns(data)
     place = {name: at for at, name in enumerate(there)}
     missing = [name for name in names if name not in place]
     if missing:
@@ -288,120 +284,3 @@ def _classes(goal: Column) -> tuple[Indices, list[str]]:
     values, codes[known] = np.unique(goal.values[known], return_inverse=True)
     rows = [int(np.flatnonzero(goal.values == value)[0]) for value in values]
     return codes, [goal.shown(row) for row in rows]
-
-
-def _raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
-    if type(data).__name__ == "LazyFrame":
-        rule, remedy = "a table in memory", "call its collect() first"
-        raise TypeError(refused("audit", "data", rule, "LazyFrame", remedy))
-    if hasattr(data, "columns") and hasattr(data, "__getitem__"):
-        names = [str(name) for name in data.columns]
-        if hasattr(data, "iloc"):
-            series = [data.iloc[:, j] for j in range(len(names))]
-        else:
-            series = [data[name] for name in names]
-    elif isinstance(data, dict):
-        names, series = [str(name) for name in data], list(data.values())
-    else:
-        values = np.asarray(data)
-        if values.ndim != 2:
-            rule, remedy = "a table of rows and columns", "pass a frame or a 2-d array"
-            got = type(data).__name__
-            raise ValueError(refused("audit", "data", rule, got, remedy))
-        names = [f"x{j + 1}" for j in range(values.shape[1])]
-        series = list(values.T)
-    if not names or not len(series[0]):
-        rule, remedy = "a table of rows and columns", "pass one that is not empty"
-        raise ValueError(refused("audit", "data", rule, "none", remedy))
-    return _unique(names), [_raw(column, n) for n, column in zip(names, series)]
-
-
-def _unique(names: list[str]) -> list[str]:
-    seen: dict[str, int] = {}
-    unique = []
-    for name in names:
-        count = seen[name] = seen.get(name, 0) + 1
-        unique.append(name if count == 1 else f"{name}.{count - 1}")
-    return unique
-
-
-def _raw(series: Any, name: str) -> AnyArray:
-    """One column as floats, booleans, dates or objects."""
-    polars = sys.modules.get("polars")
-    if polars is not None and isinstance(series, polars.Series):
-        return _raw_polars(series, name, polars)
-    kind = getattr(getattr(series, "dtype", None), "kind", "O")
-    if kind in "iuf":  # pandas' own integers and floats may hold missing values
-        if hasattr(series, "to_numpy"):
-            plain = series.to_numpy(dtype=np.float64, na_value=np.nan)
-            return _whole_if_so(plain, kind)
-        return np.asarray(series)
-    if kind == "M":
-        if getattr(series.dtype, "tz", None) is not None:
-            series = series.dt.tz_convert(None)
-        return np.asarray(series, dtype="datetime64[s]")
-    values = np.asarray(series)
-    if values.ndim != 1:
-        rule, remedy = "one value per row", "pass one column"
-        raise ValueError(refused("audit", name[:60], rule, values.shape, remedy))
-    if values.dtype.kind in "biufM":
-        return values
-    if values.dtype.kind == "m":  # durations, in days
-        return np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "D"))
-    if values.dtype.kind in "cV":
-        raise _unusable(name, values.dtype)
-    return _objects(values, name)
-
-
-def _unusable(name: str, kind: Any) -> ValueError:
-    rule, remedy = "numbers, words, dates or booleans", "convert it or leave it out"
-    got = f"the type {kind}"
-    return ValueError(refused("audit", f"column {name[:60]}", rule, got, remedy))
-
-
-def _whole_if_so(values: Floats, kind: str) -> AnyArray:
-    if kind in "iu" and not np.isnan(values).any():
-        return values.astype(np.int64)
-    return values
-
-
-def _objects(values: AnyArray, name: str) -> AnyArray:
-    """Text, or numbers where all known cells are numbers."""
-    cells = [None if _is_missing(cell) else cell for cell in values.tolist()]
-    known = [cell for cell in cells if cell is not None]
-    odd = next((c for c in known if isinstance(c, _ODD)), None)
-    if odd is not None:
-        raise _unusable(name, type(odd).__name__)
-    if known and all(isinstance(cell, bool | np.bool_) for cell in known):
-        if len(known) == len(cells):
-            return np.array(cells, dtype=bool)
-        return np.array([None if c is None else str(c) for c in cells], dtype=object)
-    if known and all(isinstance(cell, int | float | np.number) for cell in known):
-        return np.array([np.nan if c is None else float(c) for c in cells])
-    return np.array([None if c is None else str(c) for c in cells], dtype=object)
-
-
-def _is_missing(cell: Any) -> bool:
-    if cell is None:
-        return True
-    if isinstance(cell, str):
-        return False
-    return bool(cell != cell) if np.isscalar(cell) else type(cell).__name__ == "NAType"
-
-
-def _raw_polars(series: Any, name: str, polars: Any) -> AnyArray:
-    kind = series.dtype
-    if kind.is_nested() or kind in (polars.Binary, polars.Object):
-        raise _unusable(name, kind)
-    if kind == polars.Duration:
-        days = series.dt.total_microseconds().cast(polars.Float64) / 86_400e6
-        return np.array(days.to_numpy())
-    if kind.is_numeric():
-        plain = series.cast(polars.Float64).to_numpy()
-        return _whole_if_so(np.array(plain), "i" if kind.is_integer() else "f")
-    if kind == polars.Boolean and series.null_count() == 0:
-        return np.asarray(series.to_numpy(), dtype=bool)
-    if kind == polars.Date or kind == polars.Datetime:
-        return np.asarray(series.cast(polars.Datetime("us")).to_numpy(),
-                          dtype="datetime64[s]")  # fmt: skip
-    return np.array(series.cast(polars.String).to_list(), dtype=object)

@@ -119,16 +119,26 @@ class KernelFit(NamedTuple):
         return out + self.level
 
 
-def fit_kernel(
+class Prepared(NamedTuple):
+    """Standardised columns, the target about its level, and the chosen parameters."""
+
+    scaling: Scaling
+    Z: Floats
+    level: float
+    target: Floats
+    kernel: Kernel
+    penalty: float
+
+
+def _prepared(
     X: Floats,
     y: Floats,
     weights: Floats,
     kernel: Kernel,
-    *,
-    alpha: float | None = None,
-    search_gamma: bool = True,
-) -> KernelFit:
-    """Kernel ridge regression on standardised columns; γ and α by leave-one-out."""
+    alpha: float | None,
+    search_gamma: bool,
+) -> Prepared:
+    """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
     scaling = Scaling.of(X, weights)
     Z = scaling(X)
     level = float(np.average(y, weights=weights))
@@ -140,6 +150,22 @@ def fit_kernel(
             Z[few], target[few], weights[few], kernel, alpha, search_gamma
         )
     assert penalty is not None
+    return Prepared(scaling, Z, level, target, kernel, penalty)
+
+
+def fit_kernel(
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    *,
+    alpha: float | None = None,
+    search_gamma: bool = True,
+) -> KernelFit:
+    """Kernel ridge regression on standardised columns; γ and α by leave-one-out."""
+    scaling, Z, level, target, kernel, penalty = _prepared(
+        X, y, weights, kernel, alpha, search_gamma
+    )
     A = kernel(Z, Z)
     A.flat[:: len(y) + 1] += penalty / weights
     inverse, dual = inverse_and_solution(A, target)
@@ -168,17 +194,9 @@ def fit_nystroem(
     With features φ and A = Σ w φφᵀ + α the fit is A⁻¹Σ w y φ, and a row left out of it
     has the residual e_i/(1 − w_i φ_iᵀA⁻¹φ_i).
     """
-    scaling = Scaling.of(X, weights)
-    Z = scaling(X)
-    level = float(np.average(y, weights=weights))
-    target = y - level
-    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
-    penalty = alpha
-    if alpha is None or search_gamma:
-        kernel, penalty = _search(
-            Z[few], target[few], weights[few], kernel, alpha, search_gamma
-        )
-    assert penalty is not None
+    scaling, Z, level, target, kernel, penalty = _prepared(
+        X, y, weights, kernel, alpha, search_gamma
+    )
     rows = Z[drawn_centres(X, components.number, components.salt)]
     held = len(y) * len(rows) <= HELD_ENTRIES
     mu = None if held else penalty / float(np.sum(weights))
