@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize, stats
+from scipy import integrate, stats
 
 from lrisk.procedures.contamination._likelihood import (
     core_log_density,
     one_population,
-    one_population_slope,
     two_populations,
-    two_populations_slope,
 )
 from lrisk.procedures.contamination.populations import alone, together
 
@@ -44,26 +42,49 @@ def test_mixture_likelihood_by_scipy():
     share = 0.499 / (1 + np.exp(-0.3))
     core = stats.t(5, loc=0.1, scale=1.1).pdf(u)
     both = (1 - share) * core + share * stats.norm(12, 5).pdf(u)
-    value = two_populations(p, u, 3.0, 6.0, np.empty(len(u)))
+    value, _ = two_populations(p, u, 3.0, 6.0)
     assert value == pytest.approx(-np.log(both).sum(), rel=1e-12)
 
 
-def test_slopes_by_scipy():
-    rng = np.random.default_rng(1)
-    u, work = rng.standard_t(3, size=60), np.empty(60)
-    p = np.array([0.1, 0.2, -0.1, 0.5, 0.8])
-    value, slope = one_population_slope(p, u, 1.5)
-    assert value == one_population(p, u, 1.5, work)
-    expected = optimize.approx_fprime(
-        p, lambda q: one_population(q, u, 1.5, work), 1e-7
-    )
-    np.testing.assert_allclose(slope, expected, rtol=1e-3, atol=1e-3)
-    p = np.array([0.1, 0.2, -0.1, 0.5, -1.0, 4.0, 1.0])
-    value, slope = two_populations_slope(p, u, 3.0, 6.0)
-    expected = optimize.approx_fprime(
-        p, lambda q: two_populations(q, u, 3.0, 6.0, work), 1e-7
-    )
-    np.testing.assert_allclose(slope, expected, rtol=1e-3, atol=1e-3)
+CORES = [
+    (0.1, 0.2, -0.1, 0.5, 0.8),
+    (-0.7, -1.0, 0.6, 2.5, -3.0),
+    (0.0, 9.5, -9.5, 4.5, -9.5),  # beyond every clamp
+]
+OUTLIERS = [(-1.0, 4.0, 1.0), (0.5, 1.0, -1.5), (9.5, -3.0, 2.0), (0.0, 0.3, 16.5)]
+
+
+def check_slope(function, p):
+    """The slope by differences of fourth order; the steps cross no clamp."""
+    p = np.array(p)
+    _, slope = function(p)
+    expected = np.empty_like(p)
+    for k in range(len(p)):
+        h = 1e-3 * (np.arange(len(p)) == k)
+        near, far = (function(p + s * h)[0] - function(p - s * h)[0] for s in (1, 2))
+        expected[k] = (8 * near - far) / 12e-3
+    np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_slope_of_one_population(core):
+    u = np.random.default_rng(1).standard_t(3, size=60)
+    check_slope(lambda p: one_population(p, u, 1.5), core)
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("outliers", OUTLIERS)
+def test_slope_of_two_populations(core, outliers):
+    u = np.random.default_rng(1).standard_t(3, size=60)
+    check_slope(lambda p: two_populations(p, u, 3.0, 6.0), (*core[:4], *outliers))
+
+
+def test_one_population_by_scipy():
+    u = np.random.default_rng(2).standard_t(3, size=60)
+    free = np.log(5.0 - 1.5)
+    value, _ = one_population(np.array([0.3, 0.2, 0.2, free, free]), u, 1.5)
+    expected = -stats.t(5, loc=0.3, scale=np.exp(0.2)).logpdf(u).sum()
+    assert value == pytest.approx(expected + 2e-3 * (free - 1.5) ** 2, rel=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.4])

@@ -37,6 +37,28 @@ def freedom_of(parameter: float, least: float) -> float:
 
 
 @jit
+def is_within(x: float, reach: float) -> float:
+    """One where a clamped parameter still moves, else zero."""
+    return 1.0 if abs(x) <= reach else 0.0
+
+
+@jit
+def slope_of_freedom(parameter: float, least: float) -> float:
+    """Derivative of `freedom_of`."""
+    grown = math.exp(clamp(parameter, -9.0, 5.0))
+    moves = -9.0 <= parameter <= 5.0 and least + grown < MOST_FREEDOM
+    return grown if moves else 0.0
+
+
+@jit
+def slope_of_log_t_constant(freedom: float) -> float:
+    """Derivative of `log_t_constant`, by a central difference of two lgammas."""
+    step = 1e-5 * freedom
+    above = log_t_constant(freedom + step)
+    return (above - log_t_constant(freedom - step)) / (2.0 * step)
+
+
+@jit
 def core_log_density(u: Floats, core: Floats, out: Floats) -> None:
     """Log of a two-piece t density; core = (mode, scales, degrees: left, right).
 
@@ -45,9 +67,7 @@ def core_log_density(u: Floats, core: Floats, out: Floats) -> None:
     """
     mode, left, right = core[0], core[1], core[2]
     free_left, free_right = core[3], core[4]
-    area = 0.5 * left / math.exp(log_t_constant(free_left))
-    area += 0.5 * right / math.exp(log_t_constant(free_right))
-    constant = -math.log(area)
+    constant = -math.log(half_area(left, free_left) + half_area(right, free_right))
     for i in range(len(u)):
         z = u[i] - mode
         if z > 0.0:
@@ -61,8 +81,46 @@ def core_log_density(u: Floats, core: Floats, out: Floats) -> None:
 
 
 @jit
-def one_population(p: Floats, u: Floats, least: float, work: Floats) -> Any:
-    """−log likelihood of a two-piece t with degrees of its own on each side.
+def half_area(scale: float, freedom: float) -> float:
+    """Area below one half of the core whose top is at one."""
+    return 0.5 * scale / math.exp(log_t_constant(freedom))
+
+
+@jit
+def core_slope(
+    u: Floats, core: Floats, weights: Floats, log_density: Floats, slope: Floats
+) -> None:
+    """Σ w_i ∇ log p(u_i), in the mode, the log scales and the degrees of both sides.
+
+    With q = z²/ν a row gives (ν+1)z/(νs(1+q)) to the mode, (ν+1)q/(1+q) to log s and
+    −½log(1+q) + (ν+1)q/(2ν(1+q)) to ν, and every row the slope of the constant. The
+    logarithm is read off `log_density`, the result of `core_log_density`.
+    """
+    mode = core[0]
+    areas = (half_area(core[1], core[3]), half_area(core[2], core[4]))
+    constant = -math.log(areas[0] + areas[1])
+    slope[:] = 0.0
+    total = 0.0
+    for i in range(len(u)):
+        side = 1 if u[i] > mode else 0
+        scale, freedom = core[1 + side], core[3 + side]
+        z = (u[i] - mode) / scale
+        q = z * z / freedom
+        pull = weights[i] * (freedom + 1.0) / (1.0 + q)
+        slope[0] += pull * z / (freedom * scale)
+        slope[1 + side] += pull * q
+        logarithm = 2.0 * (constant - log_density[i]) / (freedom + 1.0)
+        slope[3 + side] += 0.5 * (pull * q / freedom - weights[i] * logarithm)
+        total += weights[i]
+    for side in range(2):
+        part = total * areas[side] / (areas[0] + areas[1])
+        slope[1 + side] -= part
+        slope[3 + side] += part * slope_of_log_t_constant(core[3 + side])
+
+
+@jit
+def one_population(p: Floats, u: Floats, least: float) -> Any:
+    """−log likelihood of a two-piece t with degrees of its own on each side; its slope.
 
     p = (mode, log scales, two free parameters of the degrees); a weak pull keeps the
     degrees from running away where the data says nothing.
@@ -73,22 +131,29 @@ def one_population(p: Floats, u: Floats, least: float, work: Floats) -> Any:
     core[2] = math.exp(clamp(p[2], -9.0, 9.0))
     core[3] = freedom_of(p[3], least)
     core[4] = freedom_of(p[4], least)
+    work, slope = np.empty(len(u)), np.empty(5)
     core_log_density(u, core, work)
-    total = 0.0
-    for i in range(len(u)):
-        total -= work[i]
-    return total + 1e-3 * ((p[3] - 1.5) ** 2 + (p[4] - 1.5) ** 2)
+    core_slope(u, core, np.ones(len(u)), work, slope)
+    slope *= -1.0
+    value = -np.sum(work)
+    for k in range(1, 3):
+        slope[k] *= is_within(p[k], 9.0)
+    for k in range(3, 5):
+        slope[k] *= slope_of_freedom(p[k], least)
+        slope[k] += 2e-3 * (p[k] - 1.5)
+        value += 1e-3 * (p[k] - 1.5) ** 2
+    return value, slope
 
 
 @jit
-def two_populations(
-    p: Floats, u: Floats, least: float, apart: float, work: Floats
-) -> Any:
-    """−log likelihood of a two-piece t and wide Gaussian outliers, with penalties.
+def two_populations(p: Floats, u: Floats, least: float, apart: float) -> Any:
+    """−log likelihood of a two-piece t and wide Gaussian outliers, and its slope.
 
     p = (mode, log scales, parameter of the common degrees, logit of ε/.499, centre and
     log width of the outliers). Outliers must have a root mean square distance of at
-    least `apart` core scales from the mode, and at least half a core scale of width.
+    least `apart` core scales from the mode, and at least half a core scale of width:
+    penalties. With r the chance of a row to be an outlier, the slope of its likelihood
+    is (1 − r)∇log(core) + r∇log(outliers).
     """
     core = np.empty(5)
     core[0] = p[0]
@@ -96,51 +161,55 @@ def two_populations(
     core[2] = math.exp(clamp(p[2], -9.0, 9.0))
     core[3] = freedom_of(p[3], least)
     core[4] = core[3]
-    share = MOST_OUTLIERS / (1.0 + math.exp(-clamp(p[4], -9.0, 9.0)))
-    centre = p[5]
+    part = 1.0 / (1.0 + math.exp(-clamp(p[4], -9.0, 9.0)))
+    share, centre = MOST_OUTLIERS * part, p[5]
     width = math.exp(clamp(p[6], -9.0, 16.0))
-    scale = 0.5 * (core[1] + core[2])
+    work, belongs = np.empty(len(u)), np.empty(len(u))
     core_log_density(u, core, work)
     inner = math.log1p(-share)
     outer = math.log(share) - math.log(width) - 0.5 * math.log(2.0 * math.pi)
-    total = 0.0
+    value, outliers, first, second = 0.0, 0.0, 0.0, 0.0
     for i in range(len(u)):
         a = inner + work[i]
         z = (u[i] - centre) / width
         b = outer - 0.5 * z * z
-        top = max(a, b)
-        total -= top + math.log1p(math.exp(min(a, b) - top))
-    distance = math.sqrt((centre - core[0]) ** 2 + width * width) / scale
-    near = max(0.0, apart - distance)
+        ratio = math.exp(-abs(a - b))
+        value -= max(a, b) + math.log1p(ratio)
+        chance = (ratio if b < a else 1.0) / (1.0 + ratio)
+        belongs[i] = 1.0 - chance
+        outliers += chance
+        first += chance * z
+        second += chance * (z * z - 1.0)
+    five, slope = np.empty(5), np.empty(7)
+    core_slope(u, core, belongs, work, five)
+    slope[:3] = -five[:3]
+    slope[3] = -(five[3] + five[4]) * slope_of_freedom(p[3], least)
+    rate = (1.0 - part) * is_within(p[4], 9.0)  # of log ε
+    slope[4] = rate * ((len(u) - outliers) * share / (1.0 - share) - outliers)
+    slope[5] = -first / width
+    slope[6] = -second
+    value += _penalty(core, centre, width, apart, slope)
+    slope[1] *= is_within(p[1], 9.0)
+    slope[2] *= is_within(p[2], 9.0)
+    if p[6] < -9.0 or p[6] > 16.0:
+        slope[6] = 0.0
+    return value, slope
+
+
+@jit
+def _penalty(
+    core: Floats, centre: float, width: float, apart: float, slope: Floats
+) -> float:
+    """What outliers that are near or thin cost; its slope is added."""
+    scale = 0.5 * (core[1] + core[2])
+    away = math.sqrt((centre - core[0]) ** 2 + width * width)
+    near = max(0.0, apart - away / scale)
     thin = max(0.0, math.log(0.5 * scale) - math.log(width))
-    return total + 20.0 * (near * near + thin * thin)
-
-
-@jit
-def one_population_slope(p: Floats, u: Floats, least: float) -> Any:
-    """Value and central differences of `one_population`."""
-    work, q, slope = np.empty(len(u)), p.copy(), np.empty(len(p))
-    value = one_population(p, u, least, work)
-    for k in range(len(p)):
-        step = 1e-5 * (1.0 + abs(p[k]))
-        q[k] = p[k] + step
-        above = one_population(q, u, least, work)
-        q[k] = p[k] - step
-        slope[k] = (above - one_population(q, u, least, work)) / (2.0 * step)
-        q[k] = p[k]
-    return value, slope
-
-
-@jit
-def two_populations_slope(p: Floats, u: Floats, least: float, apart: float) -> Any:
-    """Value and central differences of `two_populations`."""
-    work, q, slope = np.empty(len(u)), p.copy(), np.empty(len(p))
-    value = two_populations(p, u, least, apart, work)
-    for k in range(len(p)):
-        step = 1e-5 * (1.0 + abs(p[k]))
-        q[k] = p[k] + step
-        above = two_populations(q, u, least, apart, work)
-        q[k] = p[k] - step
-        slope[k] = (above - two_populations(q, u, least, apart, work)) / (2.0 * step)
-        q[k] = p[k]
-    return value, slope
+    toward = (centre - core[0]) / (away * scale)
+    slope[0] += 40.0 * near * toward
+    slope[5] -= 40.0 * near * toward
+    slope[6] -= 40.0 * (near * width * width / (away * scale) + thin)
+    for k in range(1, 3):
+        part = 0.5 * core[k] / scale
+        slope[k] += 40.0 * part * (near * away / scale + thin)
+    return 20.0 * (near * near + thin * thin)

@@ -15,8 +15,8 @@ from ._likelihood import (
     MOST_OUTLIERS,
     core_log_density,
     freedom_of,
-    one_population_slope,
-    two_populations_slope,
+    one_population,
+    two_populations,
 )
 from .robust_scale import half_scale, shortest_half
 
@@ -83,7 +83,7 @@ def alone(u: Floats, least: float = LEAST_ALONE) -> float:
         (middle, scale - 0.3, scale - 0.3, -1.0, -1.0),
     ]
     return min(
-        _descend(one_population_slope, np.array(start), u, least)[0] for start in starts
+        _descend(one_population, np.array(start), u, least)[0] for start in starts
     )
 
 
@@ -94,7 +94,7 @@ def together(
     starts = _mixture_starts(u) if start is None else [start]
     best: tuple[float, Floats] | None = None
     for point in starts:
-        found = _descend(two_populations_slope, point, u, least, APART)
+        found = _descend(two_populations, point, u, least, APART)
         if np.isfinite(found[0]) and (best is None or found[0] < best[0]):
             best = found
     if best is None:
