@@ -143,8 +143,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     its own, look like structure and are not flagged. Wrong values of a single feature
     are only seen if they change the prediction. Below forty distinct rows nothing is
     judged. Of more than a thousand rows a random thousand are judged by all stages, and
-    the others by what was learnt from these. Rows that agree in all columns count as
-    one row with the sum of their weights.
+    the others by what was learnt from these, if anything was found there. Rows that
+    agree in all columns count as one row with the sum of their weights.
 
     Examples
     --------
@@ -212,13 +212,11 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             rows = np.flatnonzero(weight > 0)
             distinct = Distinct.of(X[rows], y[rows], weight[rows])
             first = rows[distinct.first]
+            own_X, own_y = X[first], y[first]
             with blas_threads_for(0):  # hundreds of small systems
-                judgement = self._judge(X[first], y[first], distinct.weights)
-                found = fit_judged(
-                    model, X[first], y[first], distinct.weights, judgement
-                )
-                kept = X[first][~judgement.flagged]
-                self._explainer = Explainer.of(kept)
+                judgement = self._judge(own_X, own_y, distinct.weights)
+                found = fit_judged(model, own_X, own_y, distinct.weights, judgement)
+                self._explainer = Explainer.of(own_X[~judgement.flagged])
             self._store(found, judgement, distinct.weights)
             index = np.full(len(y), -1)
             index[rows] = distinct.number
@@ -247,8 +245,10 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     def _judge(self, X: Floats, y: Floats, weights: Floats) -> Judgement:
         if self.contamination == 0.0:
             return nothing_judged(y, NOT_ASKED, (0.0, 0.0))
-        judgement = judge_table(X, y, generator(self.random_state))
-        if self.contamination == "auto":
+        found = self.contamination == "auto"
+        rng = generator(self.random_state)
+        judgement = judge_table(X, y, rng, ranked=not found)
+        if found:
             return judgement
         return told_share(judgement, float(self.contamination), weights)
 

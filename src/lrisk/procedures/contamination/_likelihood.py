@@ -51,7 +51,7 @@ def slope_of_freedom(parameter: float, least: float) -> float:
 
 
 @jit
-def slope_of_log_t_constant(freedom: float) -> float:
+def slope_of_log_t_constant(freedom: float) -> Any:
     """Derivative of `log_t_constant`, by a central difference of two lgammas."""
     step = 1e-5 * freedom
     above = log_t_constant(freedom + step)
@@ -86,7 +86,7 @@ def half_area(scale: float, freedom: float) -> float:
     return 0.5 * scale / math.exp(log_t_constant(freedom))
 
 
-@jit
+@jit(fastmath=False)
 def core_slope(
     u: Floats, core: Floats, weights: Floats, log_density: Floats, slope: Floats
 ) -> None:
@@ -145,7 +145,7 @@ def one_population(p: Floats, u: Floats, least: float) -> Any:
     return value, slope
 
 
-@jit
+@jit(fastmath=False)
 def two_populations(p: Floats, u: Floats, least: float, apart: float) -> Any:
     """−log likelihood of a two-piece t and wide Gaussian outliers, and its slope.
 
@@ -199,7 +199,7 @@ def two_populations(p: Floats, u: Floats, least: float, apart: float) -> Any:
 @jit
 def _penalty(
     core: Floats, centre: float, width: float, apart: float, slope: Floats
-) -> float:
+) -> Any:
     """What outliers that are near or thin cost; its slope is added."""
     scale = 0.5 * (core[1] + core[2])
     away = math.sqrt((centre - core[0]) ** 2 + width * width)

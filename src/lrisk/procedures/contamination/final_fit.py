@@ -9,7 +9,7 @@ from ..._typing import Floats
 from ...spaces import Kernel, NystroemSpace
 from ...spaces.nystroem import HELD_ENTRIES, Centres
 from ..nystroem import drawn_centres
-from .kernel_ridge import BLOCK_ENTRIES, Pairs, inverse_and_solution
+from .kernel_ridge import Pairs, blocks, inverse_and_solution
 
 #: Penalties tried for a linear model, in units of the mean weight of its rows.
 LINEAR_ALPHAS = np.geomspace(1e-3, 1e4, 22)
@@ -79,23 +79,30 @@ def fit_linear(
         kept = s > n * np.finfo(float).eps * max(s[0], 1e-300)
         U, values, V = U[:, kept], s[kept] ** 2, Vt[kept].T
     projected = U.T @ target
-    squares = U * U
     base = weights / np.sum(weights)
     grid = LINEAR_ALPHAS * float(np.mean(weights)) if alpha is None else [alpha]
-    best: tuple[float, float, Floats] | None = None
-    for penalty in grid:
-        shrink = values / (values + penalty)
-        residuals = target - U @ (shrink * projected)
-        left = residuals / np.maximum(1.0 - squares @ shrink - base, 1e-10)
-        error = float(left @ left)
-        if best is None or error < best[0]:
-            best = (error, float(penalty), left / root)
-    assert best is not None
-    _, penalty, left_out = best
+    shrink = values / (values + np.reshape(grid, (-1, 1)))
+
+    def left_out(part: slice, shrink: Floats) -> Floats:
+        """√w∘residuals of some rows, for each row of factors, as if left out."""
+        rows = U[part]
+        residuals = target[part, None] - rows @ (shrink * projected).T
+        own = (rows * rows) @ shrink.T + base[part, None]
+        return np.asarray(residuals / np.maximum(1.0 - own, 1e-10))
+
+    best = 0
+    if len(grid) > 1:
+        errors = np.zeros(len(grid))
+        for part in blocks(n, len(grid)):
+            left = left_out(part, shrink)
+            errors += np.einsum("ij,ij->j", left, left)
+        best = int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))
+    penalty = float(grid[best])
+    left = left_out(slice(None), shrink[best : best + 1])[:, 0] / root
     slopes = V @ (np.sqrt(values) / (values + penalty) * projected)
     coef = slopes / scaling.scale
     intercept = level - float(coef @ scaling.center)
-    return LinearFit(scaling, coef, intercept, penalty, left_out)
+    return LinearFit(scaling, coef, intercept, penalty, left)
 
 
 class KernelFit(NamedTuple):
@@ -112,10 +119,9 @@ class KernelFit(NamedTuple):
     def predict(self, X: Floats) -> Floats:
         """Values at other rows."""
         out = np.empty(len(X))
-        step = max(1, BLOCK_ENTRIES // max(len(self.rows), 1))
-        for start in range(0, len(X), step):
-            Z = self.scaling(X[start : start + step])
-            out[start : start + step] = self.kernel(Z, self.rows) @ self.dual_coef
+        for part in blocks(len(X), len(self.rows)):
+            Z = self.scaling(X[part])
+            out[part] = self.kernel(Z, self.rows) @ self.dual_coef
         return out + self.level
 
 

@@ -9,8 +9,9 @@ from ..._jit import jit
 from ..._typing import Bools, Floats
 from .robust_scale import half_scale, shortest_half
 
-#: Trees, least rows in a leaf, share of the columns looked at in a split.
-TREES, LEAF_ROWS, COLUMN_SHARE = 100, 3, 0.6
+#: Trees of both rounds (the first only finds what is gross), least rows in a leaf,
+#: share of the columns looked at in a split.
+TREES, LEAF_ROWS, COLUMN_SHARE = (20, 60), 3, 0.6
 #: Rows beyond this many scales take no part in the second round.
 OUTSIDE = 4.7
 
@@ -28,8 +29,8 @@ class MedianForest:
         self._y = y
         kept = np.ones(len(y), dtype=bool)
         held = np.clip(y, middle - reach, middle + reach)
-        for round_ in range(2):
-            self._grow(X, held, kept, seed + round_)
+        for round_, trees in enumerate(TREES):
+            self._grow(X, held, kept, trees, seed + round_)
             self.residuals = y - self._medians(X, own=True)
             shifted = self.residuals - np.median(self.residuals)
             kept = np.abs(shifted) <= OUTSIDE * max(half_scale(shifted), 1e-300)
@@ -38,19 +39,24 @@ class MedianForest:
         """Medians for new rows, over all trees."""
         return self._medians(X, own=False)
 
-    def _grow(self, X: Floats, held: Floats, kept: Bools, seed: int) -> None:
+    def _grow(
+        self, X: Floats, held: Floats, kept: Bools, trees: int, seed: int
+    ) -> None:
         self._forest = RandomForestRegressor(
-            TREES,
+            trees,
             min_samples_leaf=LEAF_ROWS,
             max_features=COLUMN_SHARE,
             random_state=seed,
         )
         self._forest.fit(X[kept], held[kept])
         index = np.flatnonzero(kept)
-        n = len(held)
-        self._counts = np.zeros((TREES, n), dtype=np.int32)
-        for tree, drawn in enumerate(self._forest.estimators_samples_):
-            np.add.at(self._counts[tree], index[drawn], 1)
+        self._counts = np.array(
+            [
+                np.bincount(index[drawn], minlength=len(held))
+                for drawn in self._forest.estimators_samples_
+            ],
+            dtype=np.int32,
+        )
         self._order = np.argsort(self._y, kind="stable")
         self._leaves = self._forest.apply(X).astype(np.int32)
 

@@ -224,7 +224,8 @@ def _look_beside_mass(reference: Reference, y: Floats) -> Look:
     chance = np.zeros(len(y))
     chance[beside] = part.chance
     share = part.share * float(np.mean(beside))
-    whole = part._replace(share=share, chance=chance, u=u, scale=scale)
+    level = part.level.among(rows, np.flatnonzero(beside))
+    whole = part._replace(share=share, chance=chance, u=u, scale=scale, level=level)
     return Look(reference, fitted, whole)
 
 
@@ -239,9 +240,11 @@ def predictable_ratio(ordinary: Floats, robust: Floats, flagged: Bools) -> float
 def apart_from(rows: Floats, others: Floats, neighbours: int = 5) -> Bools:
     """Rows twice as far from the others as nearly all of these are from each other."""
     k = min(neighbours, len(others) - 1)
-    own = np.partition(squared_distances(others, others), k, axis=1)[:, k]
+    among = squared_distances(others, others)
+    rounding = 1e-12 * float(among.max())  # rows may be copies of each other
+    own = np.partition(among, k, axis=1)[:, k]
     theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
-    return np.asarray(theirs > 4.0 * np.quantile(own, 0.95))
+    return np.asarray(theirs > 4.0 * np.quantile(own, 0.95) + rounding)
 
 
 def judge_pilot(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Pilot:
@@ -257,10 +260,12 @@ def judge_pilot(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Pilo
         return _doubted(y, look, "ordinary", width, seed)
     look = _look(robust_reference(X, y, columns), y, width)
     if look.verdict.share >= LARGE_SHARE:
-        # What was found may have widened the columns' scales and the noise level.
-        columns = Columns.of(X[~look.verdict.flagged])
-        again = _look(robust_reference(X, y, columns), y, width)
-        look = again if again.verdict.share > 0.0 else look
+        # What was found may have widened the columns' scales.
+        own = Columns.of(X[~look.verdict.flagged])
+        if own.differ(columns):
+            columns = own
+            again = _look(robust_reference(X, y, columns), y, width)
+            look = again if again.verdict.share > 0.0 else look
     if look.verdict.flagged.sum() < 3:
         return _doubted(y, look, "robust", width, seed)
     ordinary = ordinary_reference(X, y, columns)
@@ -305,9 +310,9 @@ def _polished(y: Floats, look: Look, width: float) -> Look:
     Half-samples lose rows, and a scale of all residuals keeps too many outliers. Where
     nothing is found any more the former look stays.
     """
-    for _ in range(POLISHING_STEPS):
+    for step in range(POLISHING_STEPS):
         weights = look.verdict.belonging()
-        reference = weighted_reference(look.reference, y, weights)
+        reference = weighted_reference(look.reference, y, weights, searched=step == 0)
         again = _look(reference, y, width, look.verdict.chance < 0.5)
         if again.verdict.share <= 0.0:
             found = again.verdict.populations

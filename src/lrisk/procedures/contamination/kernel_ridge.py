@@ -1,5 +1,6 @@
 """Gaussian-kernel ridge regression with every residual left out of its own fit."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,9 @@ from ..._typing import Floats
 
 #: Weights below this enter a fit no more.
 SMALLEST_WEIGHT = 1e-3
-#: Entries of a kernel matrix between new rows and centres held at once.
-BLOCK_ENTRIES = 4_000_000
+#: Entries of a matrix between new rows and centres held at once: what a core's cache
+#: holds, since each entry is passed over several times.
+BLOCK_ENTRIES = 100_000
 
 
 class RidgeFit(NamedTuple):
@@ -20,20 +22,54 @@ class RidgeFit(NamedTuple):
     coefficients: Floats
 
 
+def blocks(n: int, m: int) -> Iterator[slice]:
+    """Parts of n rows whose distances to m others are held at once."""
+    step = max(1, BLOCK_ENTRIES // max(m, 1))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+class DistancesTo(NamedTuple):
+    """‖a − b‖² to the rows b of a table, in one product.
+
+    Of (a, ‖a‖², 1) and (−2b, 1, ‖b‖²): passes over all pairs are what takes time. Rows
+    are taken from the middle of the table, against cancellation.
+    """
+
+    middle: Floats
+    table: Floats
+
+    @classmethod
+    def rows(cls, B: Floats) -> "DistancesTo":
+        """To the rows of B."""
+        middle = B.mean(axis=0)
+        table = np.ones((len(B), B.shape[1] + 2))
+        centred = np.subtract(B, middle, out=table[:, :-2])
+        np.einsum("ij,ij->i", centred, centred, out=table[:, -1])
+        centred *= -2.0
+        return cls(middle, table)
+
+    def __call__(self, A: Floats) -> Floats:
+        """Shape (len(A), len(B))."""
+        wide = np.ones((len(A), self.table.shape[1]))
+        centred = np.subtract(A, self.middle, out=wide[:, :-2])
+        np.einsum("ij,ij->i", centred, centred, out=wide[:, -2])
+        out = np.asarray(wide @ self.table.T)
+        return np.maximum(out, 0.0, out=out)
+
+
 def squared_distances(A: Floats, B: Floats) -> Floats:
-    """‖a − b‖² for all pairs, shape (len(A), len(B))."""
-    middle = B.mean(axis=0)
-    same = A is B
-    B = B - middle
-    A = B if same else A - middle
-    out = np.asarray(A @ B.T)
+    """‖a − b‖² for all pairs, shape (len(A), len(B)); exactly symmetric if A is B."""
+    if A is not B:
+        return DistancesTo.rows(B)(A)
+    A = A - A.mean(axis=0)
+    out = np.asarray(A @ A.T)
     out *= -2.0
-    out += np.einsum("ij,ij->i", A, A)[:, None]
-    out += np.einsum("ij,ij->i", B, B)
-    np.maximum(out, 0.0, out=out)
-    if same:
-        np.fill_diagonal(out, 0.0)
-    return out
+    norms = np.einsum("ij,ij->i", A, A)
+    out += norms[:, None]
+    out += norms
+    np.fill_diagonal(out, 0.0)
+    return np.maximum(out, 0.0, out=out)
 
 
 class Pairs(NamedTuple):
@@ -60,11 +96,16 @@ class Pairs(NamedTuple):
 
         In many dimensions bumps alone would need very many rows to make a plane.
         """
-        K = np.multiply(self.squares, -gamma)
-        np.exp(K, out=K)
+        K = bumps(self.squares, gamma)
         K += self.products
         K += 1.0
         return K
+
+
+def bumps(squares: Floats, gamma: float) -> Floats:
+    """exp(−γ‖a − b‖²)."""
+    K = np.multiply(squares, -gamma)
+    return np.exp(K, out=K)
 
 
 def weighted_ridge(K: Floats, y: Floats, weights: Floats, penalty: float) -> RidgeFit:
@@ -80,24 +121,27 @@ def weighted_ridge(K: Floats, y: Floats, weights: Floats, penalty: float) -> Rid
     inverse_diagonal, solved = inverse_and_solution(A, y[used])
     coefficients = np.zeros(len(y))
     coefficients[used] = solved
-    residuals = y - (K @ coefficients if whole else K[:, used] @ solved)
+    residuals = y - K @ coefficients
     residuals[used] = solved / inverse_diagonal
     return RidgeFit(residuals, coefficients)
 
 
 def inverse_and_solution(A: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Diagonal of A⁻¹, and A⁻¹y, with more ridge where rounding needs it."""
+    """Diagonal of A⁻¹, and A⁻¹y, with more ridge where rounding needs it.
+
+    With A = UᵀU the diagonal is Σ_j (U⁻¹)²_ij: a third of the work of A⁻¹ is saved.
+    """
     diagonal = A.diagonal().copy()
     extra = 0.0
     while True:
-        factor, info = scipy.linalg.lapack.dpotrf(A.T, lower=0, overwrite_a=0, clean=0)
+        factor, info = scipy.linalg.lapack.dpotrf(A.T, lower=0, overwrite_a=0, clean=1)
         if info == 0:
             break
         extra = max(10.0 * extra, 1e-12 * float(diagonal.mean()))
         A.flat[:: len(y) + 1] = diagonal + extra
     solved = scipy.linalg.lapack.dpotrs(factor, y, lower=0)[0]
-    inverse = scipy.linalg.lapack.dpotri(factor, lower=0, overwrite_c=1)[0]
-    return inverse.diagonal().copy(), solved
+    inverse = scipy.linalg.lapack.dtrtri(factor, lower=0, overwrite_c=1)[0].T
+    return np.einsum("ji,ji->i", inverse, inverse), solved
 
 
 class Spectrum(NamedTuple):

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Bools, Floats
-from .kernel_ridge import squared_distances
+from ..._typing import Bools, Floats, Indices
+from .kernel_ridge import DistancesTo, blocks
+from .neighbours import medians_of_nearest
 from .robust_scale import MAD_FACTOR, half_scale
 
 #: Share of rows in a window over fitted values, the least rows in it, and its stops.
@@ -16,15 +17,14 @@ NEIGHBOUR_POWER, LARGEST_FACTOR = 0.7, 10.0
 FLOOR_SHARE = 0.1
 #: (q90 − q10) of a standard Gaussian.
 MIDDLE_WIDTH = 2.563103
-#: Rows of neighbours looked up at once, times rows to look among.
-BLOCK_ENTRIES = 4_000_000
 
 
 class NoiseLevel(NamedTuple):
     """Scale of the noise as a function of the fitted value and of the place in X.
 
     level(f, x) = common · exp(over fitted values + .7 · over neighbours), within a
-    factor 10 of the common level, and a floor in quadrature.
+    factor 10 of the common level, and a floor in quadrature. Of `rows`, those at
+    `members` have a say; `excess` is theirs.
     """
 
     common: float
@@ -32,6 +32,7 @@ class NoiseLevel(NamedTuple):
     stops: Floats
     logs: Floats
     rows: Floats
+    members: Indices
     excess: Floats
     n_neighbours: int
 
@@ -44,42 +45,55 @@ class NoiseLevel(NamedTuple):
         low, high = np.quantile(fitted, [0.1, 0.9])
         floor = FLOOR_SHARE * float(high - low) / MIDDLE_WIDTH
         floor = max(floor, 1e-6 * float(np.std(fitted)), 1e-12 * float(np.max(size)))
-        if kept is not None:
-            fitted, rows = fitted[kept], rows[kept]
+        members = np.arange(len(rows)) if kept is None else np.flatnonzero(kept)
+        fitted = fitted[members]
         common = max(half_scale(size), 1e-12 * float(np.max(size)), 1e-300)
         none = np.zeros(1)
         if len(size) < 2 * WINDOW_LEAST:
-            return cls(common, floor, none, none, rows[:0], none[:0], 0)
+            return cls(common, floor, none, none, rows, members[:0], none[:0], 0)
         stops, logs = _over_fitted(size / common, fitted)
         own = common * np.exp(_within(np.interp(fitted, stops, logs)))
         count = min(max(20, int(0.05 * len(size))), len(size) - 1)
-        level = cls(common, floor, stops, logs, rows, size / own, count)
-        return level._replace(excess=level.excess / _typical(level))
+        level = cls(common, floor, stops, logs, rows, members, size / own, count)
+        local = level._over_neighbours(rows[members], own=True)
+        typical = max(float(np.median(local)), 1e-3)
+        return level._replace(excess=level.excess / typical)
+
+    def among(self, rows: Floats, places: Indices) -> "NoiseLevel":
+        """The same level, of which the rows are at these places among others."""
+        return self._replace(rows=rows, members=places[self.members])
 
     def at(self, fitted: Floats, rows: Floats, own: bool = False) -> Floats:
         """The level at other rows, or (`own`) at the rows it was made of."""
+        local = self._over_neighbours(rows, own) if self.n_neighbours else None
+        return self._level(fitted, local)
+
+    def at_distances(self, fitted: Floats, squares: Floats) -> Floats:
+        """The level at rows with these squared distances to all of `rows`."""
+        local = self._medians(squares, self.members) if self.n_neighbours else None
+        return self._level(fitted, local)
+
+    def _level(self, fitted: Floats, local: Floats | None) -> Floats:
         logs = np.interp(fitted, self.stops, self.logs)
-        if self.n_neighbours:
-            local = self._neighbours(rows, own)
+        if local is not None:
             logs = logs + NEIGHBOUR_POWER * np.log(np.maximum(local, 1e-3))
         return np.hypot(self.common * np.exp(_within(logs)), self.floor)
 
-    def _neighbours(self, rows: Floats, own: bool) -> Floats:
+    def _over_neighbours(self, rows: Floats, own: bool) -> Floats:
         """Median of what is left of |residuals| over the nearest rows."""
-        k, out = self.n_neighbours, np.empty(len(rows))
-        step = max(1, BLOCK_ENTRIES // len(self.rows))
-        for start in range(0, len(rows), step):
-            squares = squared_distances(rows[start : start + step], self.rows)
+        everybody, out = np.arange(len(self.members)), np.empty(len(rows))
+        distances = DistancesTo.rows(self.rows[self.members])
+        for part in blocks(len(rows), len(everybody)):
+            squares = distances(rows[part])
             if own:
                 here = np.arange(len(squares))
-                squares[here, start + here] = np.inf
-            near = np.argpartition(squares, k - 1, axis=1)[:, :k]
-            out[start : start + step] = np.median(self.excess[near], axis=1)
-        return MAD_FACTOR * out
+                squares[here, part.start + here] = np.inf
+            out[part] = self._medians(squares, everybody)
+        return out
 
-
-def _typical(level: NoiseLevel) -> float:
-    return max(float(np.median(level._neighbours(level.rows, True))), 1e-3)
+    def _medians(self, squares: Floats, members: Indices) -> Floats:
+        nearest = medians_of_nearest(squares, members, self.excess, self.n_neighbours)
+        return MAD_FACTOR * nearest
 
 
 def _within(logs: Floats) -> Floats:

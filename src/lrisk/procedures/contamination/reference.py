@@ -5,16 +5,19 @@ compared with Gaussian-kernel ridge fits: one that resists contamination, and an
 ordinary one that tells whether what the first calls outliers is predictable after all.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ..._typing import Floats
 from .kernel_ridge import (
-    BLOCK_ENTRIES,
+    DistancesTo,
     Pairs,
     RidgeFit,
     Spectrum,
+    blocks,
+    bumps,
     weighted_ridge,
 )
 from .robust_scale import Columns, half_scale, shortest_half, spread
@@ -26,6 +29,9 @@ ORDINARY_GAMMAS = (0.1, 0.3, 1.0, 4.0)
 ORDINARY_PENALTIES = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 #: Rows on which widths and penalties are compared.
 SEARCH_ROWS = 400
+#: Penalties, not below those of the grid, under which half-samples are found first: the
+#: lower ones then begin near a good half. And steps under each, and under the last one.
+SOFT_PENALTIES, SOFT_STEPS, HALF_STEPS = (3.0, 0.6), 4, 8
 #: Tukey's constant for 95 % efficiency at the Gaussian, and Huber's.
 BISQUARE, HUBER = 4.685, 1.345
 
@@ -34,29 +40,40 @@ class Reference(NamedTuple):
     """A fitted reference.
 
     residuals : y − f(x) of its own rows, each left out of its fit
-    columns, rows, gamma, coefficients, level : what predicts other rows
+    columns, rows, gamma, penalty, coefficients, level : what predicts other rows
     """
 
     residuals: Floats
     columns: Columns
     rows: Floats
     gamma: float
+    penalty: float
     coefficients: Floats
     level: float
 
     def predict(self, X: Floats) -> Floats:
         """Values at new rows."""
         out = np.empty(len(X))
-        used = self.coefficients != 0.0
-        if not used.any():
-            return np.full(len(X), self.level)
-        rows, coefficients = self.rows[used], self.coefficients[used]
-        step = max(1, BLOCK_ENTRIES // max(len(rows), 1))
-        for start in range(0, len(X), step):
-            Z = self.columns.compressed(X[start : start + step])
-            K = Pairs.of(Z, rows).kernel(self.gamma)
-            out[start : start + step] = K @ coefficients + self.level
+        for part, rows, squares in self.seen_from(X):
+            out[part] = self.values(rows, squares)
         return out
+
+    def seen_from(self, X: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+        """New rows part by part: compressed, and their squared distances to its own."""
+        squares = DistancesTo.rows(self.rows)
+        for part in blocks(len(X), len(self.rows)):
+            rows = self.columns.compressed(X[part])
+            yield part, rows, squares(rows)
+
+    def values(self, rows: Floats, squares: Floats) -> Floats:
+        """Values at compressed rows with these squared distances to its own.
+
+        Σ_j c_j k(a, b_j) with the kernel of `Pairs`, whose plane and level are summed
+        over j once: a·(Σ c_j b_j)/d + Σ c_j.
+        """
+        c = self.coefficients
+        plane = rows @ (c @ self.rows / rows.shape[1]) + c.sum()
+        return np.asarray(bumps(squares, self.gamma) @ c + plane + self.level)
 
 
 def capped_error(residuals: Floats, cap: float) -> float:
@@ -86,8 +103,8 @@ def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     """Gaussian-kernel ridge regression by half-samples, then Tukey's bisquare.
 
     Each of a few widths and penalties is tried on at most 400 rows from two starts (the
-    rows of the shortest half of y, and those nearest to a Huber fit); the one with the
-    lowest capped leave-one-out error is fitted to all rows.
+    rows of the shortest half of y, and those nearest to a Huber fit); from the one with
+    the lowest capped leave-one-out error the fit to all rows starts.
     """
     rows = columns.compressed(X)
     low, high = shortest_half(y)
@@ -109,11 +126,12 @@ def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     fit = fits[2 * choice + start]
     if len(few) < len(y):
         K = Pairs.of(rows, rows).kernel(width * unit)
-        starts = _starts(K, y - level, low - level, high - level)
-        fits = [_robust_fit(K, y - level, penalty, start) for start in starts]
-        fit = fits[best_of(fits, y)]
+        residuals = y - level - K[:, few] @ fit.coefficients
+        residuals[few] = fit.residuals
+        fit = _robust_fit(K, y - level, penalty, _nearest_half(residuals))
+    gamma = width * unit
     return Reference(
-        fit.residuals, columns, rows, width * unit, fit.coefficients, level
+        fit.residuals, columns, rows, gamma, penalty, fit.coefficients, level
     )
 
 
@@ -142,41 +160,60 @@ def ordinary_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     K = Pairs.of(rows, rows).kernel(width * unit)
     fit = weighted_ridge(K, held, np.ones(len(y)), penalty)
     residuals = y - level - (held - fit.residuals)
-    return Reference(residuals, columns, rows, width * unit, fit.coefficients, level)
+    gamma = width * unit
+    return Reference(residuals, columns, rows, gamma, penalty, fit.coefficients, level)
 
 
-def weighted_reference(reference: Reference, y: Floats, weights: Floats) -> Reference:
-    """The ordinary reference of weighted rows, over the columns of another one."""
+def weighted_reference(
+    reference: Reference, y: Floats, weights: Floats, *, searched: bool = True
+) -> Reference:
+    """The ordinary reference of weighted rows, over the columns of another one.
+
+    Width and penalty are `searched`, or those of the other.
+    """
     rows = reference.rows
-    used = weights > 0.5
     level = float(np.average(y, weights=weights))
-    cap = 3.0 * half_scale(reference.residuals[used])
-    few = np.flatnonzero(used)
-    few = few[np.linspace(0, len(few) - 1, min(len(few), SEARCH_ROWS)).astype(int)]
-    pairs = Pairs.of(rows[few], rows[few])
-    unit = pairs.unit
-    best: tuple[float, float, float] | None = None
-    for width in ORDINARY_GAMMAS:
-        spectrum = Spectrum.of(pairs.kernel(width * unit))
-        for penalty in ORDINARY_PENALTIES:
-            residuals = spectrum.left_out(y[few] - level, penalty).residuals
-            error = capped_error(residuals, cap)
-            if best is None or error < best[0]:
-                best = (error, width, penalty)
-    assert best is not None
-    _, width, penalty = best
-    K = Pairs.of(rows, rows).kernel(width * unit)
+    gamma, penalty = reference.gamma, reference.penalty
+    if searched:
+        gamma, penalty = _weighted_search(reference, y - level, weights)
+    K = Pairs.of(rows, rows).kernel(gamma)
     fit = weighted_ridge(K, y - level, weights, penalty)
     return reference._replace(
         residuals=fit.residuals,
-        gamma=width * unit,
+        gamma=gamma,
+        penalty=penalty,
         coefficients=fit.coefficients,
         level=level,
     )
 
 
+def _weighted_search(
+    reference: Reference, y: Floats, weights: Floats
+) -> tuple[float, float]:
+    """Width and penalty by leave-one-out among rows of some weight."""
+    used = weights > 0.5
+    cap = 3.0 * half_scale(reference.residuals[used])
+    few = np.flatnonzero(used)
+    few = few[np.linspace(0, len(few) - 1, min(len(few), SEARCH_ROWS)).astype(int)]
+    pairs = Pairs.of(reference.rows[few], reference.rows[few])
+    unit = pairs.unit
+    best: tuple[float, float, float] | None = None
+    for width in ORDINARY_GAMMAS:
+        spectrum = Spectrum.of(pairs.kernel(width * unit))
+        for penalty in ORDINARY_PENALTIES:
+            residuals = spectrum.left_out(y[few], penalty).residuals
+            error = capped_error(residuals, cap)
+            if best is None or error < best[0]:
+                best = (error, width * unit, penalty)
+    assert best is not None
+    return best[1], best[2]
+
+
 def _starts(K: Floats, y: Floats, low: float, high: float) -> list[Floats]:
-    """Weights of the shortest half of y, and of the half nearest to a Huber fit."""
+    """Half-samples that start from the shortest half of y, and from a Huber fit.
+
+    They are found under soft penalties, which all penalties of the grid share.
+    """
     middle = ((y >= low) & (y <= high)).astype(np.float64)
     weights = np.ones(len(y))
     residuals = y
@@ -184,7 +221,10 @@ def _starts(K: Floats, y: Floats, low: float, high: float) -> list[Floats]:
         residuals = weighted_ridge(K, y, weights, 1.0).residuals
         cut = HUBER * half_scale(residuals)
         weights = np.clip(cut / np.maximum(np.abs(residuals), 1e-300), 1e-2, 1.0)
-    return [middle, _nearest_half(residuals)]
+    starts = [middle, _nearest_half(residuals)]
+    for penalty in SOFT_PENALTIES:
+        starts = [_half_sample(K, y, s, penalty, SOFT_STEPS)[0] for s in starts]
+    return starts
 
 
 def _nearest_half(residuals: Floats) -> Floats:
@@ -194,20 +234,26 @@ def _nearest_half(residuals: Floats) -> Floats:
     return weights
 
 
+def _half_sample(
+    K: Floats, y: Floats, weights: Floats, penalty: float, steps: int
+) -> tuple[Floats, RidgeFit | None]:
+    """C-steps: fit a half, take the half that fits best.
+
+    Also the fit to that half, if the steps ended because it changed no more.
+    """
+    for _ in range(steps):
+        fit = weighted_ridge(K, y, weights, penalty)
+        nearest = _nearest_half(fit.residuals)
+        if np.array_equal(nearest, weights):
+            return weights, fit
+        weights = nearest
+    return weights, None
+
+
 def _robust_fit(K: Floats, y: Floats, penalty: float, weights: Floats) -> RidgeFit:
-    """Half-sample C-steps under penalties that fall to λ, then bisquare steps."""
-    for level, steps in (
-        (3.0 * max(penalty, 1.0), 4),
-        (2.0 * max(penalty, 0.3), 4),
-        (penalty, 8),
-    ):
-        for _ in range(steps):
-            fit = weighted_ridge(K, y, weights, level)
-            nearest = _nearest_half(fit.residuals)
-            if np.array_equal(nearest, weights):
-                break
-            weights = nearest
-    fit = weighted_ridge(K, y, weights, penalty)
+    """Half-sample C-steps from some weights, then bisquare steps."""
+    weights, settled = _half_sample(K, y, weights, penalty, HALF_STEPS)
+    fit = weighted_ridge(K, y, weights, penalty) if settled is None else settled
     scale = half_scale(fit.residuals)
     for _ in range(8):
         if scale <= 0.0:

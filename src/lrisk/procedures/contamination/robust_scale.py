@@ -9,6 +9,10 @@ from ..._typing import Floats
 
 #: From where on a standardised feature only counts by its logarithm.
 COMPRESSED_BEYOND = 3.0
+#: Scales beyond which a feature is just far.
+FARTHEST = 1e100
+#: Share of its scale by which a column's centre or scale must move to be another.
+MOVED = 0.25
 #: 1/Φ⁻¹(¾): what turns a median of |x| into a Gaussian's standard deviation.
 MAD_FACTOR = float(1.0 / ndtri(0.75))
 
@@ -67,10 +71,18 @@ class Columns(NamedTuple):
             scale[j] = spread(X[:, j])
         return cls(center, np.where(scale > 0.0, scale, 1.0))
 
+    def differ(self, others: "Columns") -> bool:
+        """Whether a column's centre or scale is another by more than a quarter."""
+        moved = np.abs(self.center - others.center) > MOVED * self.scale
+        ratio = np.abs(np.log(self.scale / others.scale)) > np.log1p(MOVED)
+        return bool(np.any(moved | ratio))
+
     def standardised(self, X: Floats) -> Floats:
         """(X − center)/scale."""
         return np.asarray((X - self.center) / self.scale)
 
     def compressed(self, X: Floats) -> Floats:
         """Standardised, and logarithmic beyond three scales."""
-        return compress(self.standardised(X), COMPRESSED_BEYOND)
+        with np.errstate(over="ignore"):
+            Z = np.clip(self.standardised(X), -FARTHEST, FARTHEST)
+        return compress(Z, COMPRESSED_BEYOND)

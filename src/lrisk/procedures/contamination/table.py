@@ -17,7 +17,6 @@ from .judgement import (
     apart_from,
     judge_pilot,
 )
-from .kernel_ridge import squared_distances
 from .populations import together
 from .robust_scale import compress, spread
 
@@ -39,9 +38,10 @@ class Judgement(NamedTuple):
 
     share, interval : estimated share of outliers, and where it lies
     chance : for each row the chance that it does not belong to the others
-    u : residuals in local noise scales; zero where nothing could be judged
+    u : residuals in local noise scales
     expected : the reference's value for each row, in units of y
-    scale : the noise scale of each row, in units of y
+    scale : the noise scale of each row, in units of y; all three are NaN for rows that
+        no reference was fitted to, if nothing was found and nobody asked for ranks
     low, high : the core of u, 2.5 scales on either side of its mode
     group : rows that lie apart in X and follow a relation of their own
     source : "robust", "ordinary" (what did not fit was predictable), "group" (or lies
@@ -99,11 +99,18 @@ class Judge(NamedTuple):
     silent: bool
     units: "Units"
 
+    @property
+    def finds(self) -> bool:
+        """Whether outliers were found that are not predictable after all."""
+        return not self.silent and self.pilot.look.verdict.share > 0.0
+
     def expected(self, X: Floats) -> tuple[Floats, Floats]:
         """What the reference expects at new rows, and the scale of the noise there."""
         reference, verdict = self.pilot.look.reference, self.pilot.look.verdict
-        fitted = reference.predict(X)
-        scale = verdict.level.at(fitted, reference.columns.compressed(X))
+        fitted, scale = np.empty(len(X)), np.empty(len(X))
+        for part, rows, squares in reference.seen_from(X):
+            fitted[part] = reference.values(rows, squares)
+            scale[part] = verdict.level.at_distances(fitted[part], squares)
         units = self.units
         return units.outward(fitted + verdict.shift), units.size * scale
 
@@ -119,8 +126,7 @@ class Judge(NamedTuple):
         count that the pilot's own evidence was too weak for.
         """
         verdict = self.pilot.look.verdict
-        found = not self.silent and verdict.share > 0.0
-        if verdict.populations is None or not (found or certain):
+        if verdict.populations is None or not (self.finds or certain):
             return np.zeros(len(y))
         chance = verdict.populations.outlier_probability(u)
         y = self.units.inward(y)
@@ -129,8 +135,8 @@ class Judge(NamedTuple):
             rows = self.pilot.look.reference.columns.compressed(X[doubtful])
             fitted = gate.forest.predict(rows)
             fits = gate.fits(y[doubtful] - fitted, fitted, rows, own=False)
-            look = self.pilot.look
-            fits &= ~apart_from(rows, look.reference.rows[~look.verdict.flagged])
+            known = self.pilot.look.reference.rows[~verdict.flagged]
+            fits[fits] = ~apart_from(rows[fits], known)
             chance[doubtful[fits]] = np.minimum(chance[doubtful[fits]], 0.5)
         return chance
 
@@ -145,13 +151,20 @@ class Judge(NamedTuple):
         return Judge(pilot, other.silent, self.units)
 
 
-def judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
-    """Judge all rows of a table (distinct rows, in an order of their own)."""
+def judge_table(
+    X: Floats, y: Floats, rng: np.random.Generator, *, ranked: bool = False
+) -> Judgement:
+    """Judge all rows of a table (distinct rows, in an order of their own).
+
+    With `ranked` every row has its residual, even where nothing is found.
+    """
     with blas_threads_for(0):  # hundreds of small systems: more threads only wait
-        return _judge_table(X, y, rng)
+        return _judge_table(X, y, rng, ranked)
 
 
-def _judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
+def _judge_table(
+    X: Floats, y: Floats, rng: np.random.Generator, ranked: bool
+) -> Judgement:
     n = len(y)
     if n < FEWEST_ROWS:
         return nothing_judged(y, "too few rows", (0.0, 0.5))
@@ -172,7 +185,7 @@ def _judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
         pilot = judge_pilot(X[chosen], target[chosen], int(forest_seed), groups=False)
         pilot = pilot._replace(source="group")
     judge = Judge(pilot, pilot.gated > MOST_FIT, units)
-    return _all_rows(judge, X, y, chosen, group, int(resample_seed))
+    return _all_rows(judge, X, y, chosen, group, int(resample_seed), ranked)
 
 
 def told_share(judgement: Judgement, share: float, weights: Floats) -> Judgement:
@@ -208,38 +221,48 @@ def _group_of(pilot: Pilot, X: Floats, chosen: Indices) -> Bools:
     """All rows whose nearest pilot row belongs to its group."""
     reference = pilot.look.reference
     group = np.zeros(len(X), dtype=bool)
-    step = 4000
-    for start in range(0, len(X), step):
-        rows = reference.columns.compressed(X[start : start + step])
-        nearest = np.argmin(squared_distances(rows, reference.rows), axis=1)
-        group[start : start + step] = pilot.group[nearest]
+    for part, _, squares in reference.seen_from(X):
+        group[part] = pilot.group[np.argmin(squares, axis=1)]
     group[chosen] = pilot.group
     return group
 
 
 def _all_rows(
-    judge: Judge, X: Floats, y: Floats, chosen: Indices, group: Bools, seed: int
+    judge: Judge,
+    X: Floats,
+    y: Floats,
+    chosen: Indices,
+    group: Bools,
+    seed: int,
+    ranked: bool,
 ) -> Judgement:
     look = judge.pilot.look
     verdict = look.verdict
     n = len(y)
-    u, expected, scale, chance = (np.zeros(n) for _ in range(4))
-    others = np.ones(n, dtype=bool)
-    others[chosen] = False
+    u, expected, scale = (np.full(n, np.nan) for _ in range(3))
+    chance = np.zeros(n)
+    others = np.setdiff1d(np.arange(n), chosen, assume_unique=True)
     units = judge.units
     u[chosen] = verdict.u
     expected[chosen] = units.outward(look.fitted + verdict.shift)
     scale[chosen] = units.size * verdict.scale
-    if not judge.silent:
-        chance[chosen] = judge.pilot.chance
-    if others.any():
+
+    def look_at_others() -> None:
         u[others], expected[others], scale[others] = judge.standardised(
             X[others], y[others]
         )
+
+    asked = ranked or judge.finds
+    if asked:
+        look_at_others()
+    if judge.finds:
+        chance[chosen] = judge.pilot.chance
         chance[others] = judge.chance(X[others], y[others], u[others])
     chance[group] = 0.0
     share, interval = _share(judge, chance[chosen] > FLAGGED_ABOVE, seed)
     wrong = contradicted_values(X, units.inward(y), chosen, chance > 0.5)
+    if wrong.any() and not asked:
+        look_at_others()
     chance[wrong] = WRONG_VALUE
     found = float(np.mean(wrong))
     share = min(share + found, 0.5)
