@@ -2,15 +2,27 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from lrisk.datasets import corrupt_labels, corrupt_units, make_awkward
 from lrisk.procedures.contamination import judge_table, nothing_judged, told_share
-from lrisk.procedures.contamination.feature_errors import contradicted_values
+from lrisk.procedures.contamination.feature_errors import (
+    GAUSSIAN_80,
+    contradicted_values,
+    far_values,
+)
 from lrisk.procedures.contamination.forest import MedianForest
-from lrisk.procedures.contamination.judgement import has_point_mass, tie_width
+from lrisk.procedures.contamination.judgement import (
+    apart_from,
+    has_point_mass,
+    tie_width,
+)
 from lrisk.procedures.contamination.leverage import pulling_rows
 from lrisk.procedures.contamination.noise_level import NoiseLevel
-from lrisk.procedures.contamination.reference import robust_reference
+from lrisk.procedures.contamination.reference import (
+    ordinary_reference,
+    robust_reference,
+)
 from lrisk.procedures.contamination.robust_scale import Columns
 from lrisk.procedures.contamination.rows import Distinct
 
@@ -68,6 +80,70 @@ def test_the_pilot_speaks_for_the_other_rows():
     assert found.share == pytest.approx(0.2, abs=0.05)
 
 
+def test_rows_beyond_the_pilot_are_looked_at_only_if_something_is_found():
+    rng, X, y = linear(0, n=1300)
+    lazy = judge_table(X, y, np.random.default_rng(0))
+    asked = judge_table(X, y, np.random.default_rng(0), ranked=True)
+    assert np.isnan(lazy.u).sum() == 300
+    seen = ~np.isnan(lazy.u)
+    for name in ("u", "expected", "scale"):
+        assert np.isfinite(getattr(asked, name)).all()
+        np.testing.assert_array_equal(
+            getattr(lazy, name)[seen], getattr(asked, name)[seen]
+        )
+    np.testing.assert_array_equal(lazy.chance, asked.chance)
+    X[:100, 0] = 40.0 + rng.normal(size=100)  # a value that y contradicts
+    found = judge_table(X, y, np.random.default_rng(0))
+    assert found.flagged[:100].all()
+    assert not found.flagged[100:].any()
+    assert np.isfinite(found.u).all()
+
+
+@pytest.mark.parametrize("kind", ["nonlinear", "ties", "cut off"])
+def test_new_rows_are_judged_alike_alone_and_together(kind):
+    shape = "gaussian" if kind == "cut off" else kind
+    X, y = make_awkward(shape, n_samples=600, random_state=0)
+    dirty = corrupt_labels(X, y / y.std(), fraction=0.2, random_state=0)
+    if kind == "cut off":
+        dirty = dirty._replace(y=np.maximum(y, np.median(y)))
+        assert has_point_mass(dirty.y)
+    judge = judge_table(dirty.X, dirty.y, np.random.default_rng(0)).judge
+    new = make_awkward(shape, n_samples=700, random_state=1)[0]
+    expected, scale = judge.expected(new)
+    reference, level = judge.pilot.look.reference, judge.pilot.look.verdict.level
+    if kind != "ties":  # not all of the pilot's rows have a say
+        assert 0 < len(level.members) < 600
+    rows = reference.columns.compressed(new)
+    fitted = reference.predict(new)
+    plain = judge.units.size * level.at(fitted, rows)
+    np.testing.assert_allclose(scale, plain, rtol=1e-9)
+    K = np.exp(-reference.gamma * cdist(rows, reference.rows, "sqeuclidean"))
+    K += rows @ reference.rows.T / rows.shape[1] + 1.0
+    values = K @ reference.coefficients + reference.level
+    np.testing.assert_allclose(fitted, values, rtol=1e-8, atol=1e-8)
+    for i in range(20):
+        one = judge.expected(new[i : i + 1])
+        np.testing.assert_allclose(
+            (one[0][0], one[1][0]), (expected[i], scale[i]), rtol=1e-8
+        )
+
+
+def test_copies_are_not_apart():
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(20, 4)) * [1, 10, 100, 1000]
+    assert not apart_from(places, np.repeat(places, 8, axis=0)).any()
+    assert apart_from(places + 1e5, np.repeat(places, 8, axis=0)).all()
+
+
+def test_a_column_far_beyond_all_scales():
+    _, X, y = linear(0)
+    X[:, 1] *= 1e-200
+    X[3, 1] = 1e200
+    found = judge_table(X, y, np.random.default_rng(0))
+    assert np.isfinite(found.chance).all()
+    assert found.flagged.mean() <= 0.01
+
+
 def test_units_of_the_table_do_not_matter():
     _, X, y = linear(3)
     dirty = corrupt_labels(X, y / y.std(), fraction=0.2, random_state=3)
@@ -120,6 +196,33 @@ def test_reference_resists_two_fifths():
     _, X_new, y_new = linear(1, n=300)
     error = np.sqrt(np.mean((reference.predict(X_new) - y_new / y.std()) ** 2))
     assert error < 1.5 * 0.5 / y.std()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reference_of_many_rows_starts_from_few(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(900, 3))
+    clean = 2 * np.sin(2 * X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=900)
+    dirty = corrupt_labels(X, clean, fraction=0.4, random_state=seed)
+    reference = robust_reference(X, dirty.y, Columns.of(X))
+    error = np.abs(reference.residuals - (dirty.y - clean))[~dirty.mask]
+    assert np.median(error) < 0.3
+    oracle = ordinary_reference(X[~dirty.mask], clean[~dirty.mask], Columns.of(X))
+    assert np.median(np.abs(reference.residuals[~dirty.mask])) < 1.3 * np.median(
+        np.abs(oracle.residuals)
+    )
+
+
+def test_columns_differ_by_more_than_chance():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 20))
+    columns = Columns.of(X)
+    assert not Columns.of(X[rng.random(1000) < 0.7]).differ(columns)
+    assert not columns.differ(columns)
+    for change in (1.5 * X, X + 0.5):
+        wide = np.where(np.arange(20) == 7, change, X)
+        assert Columns.of(wide).differ(columns)
+        assert columns.differ(Columns.of(wide))
 
 
 def test_forest_medians_by_brute_force():
@@ -193,3 +296,38 @@ def test_distinct_rows_do_not_know_order_or_copies():
     np.testing.assert_array_equal(y[a.first][a.number], y)
     table = np.unique(np.column_stack([X, y]), axis=0)
     assert len(a.first) == len(table)
+
+
+@pytest.mark.parametrize("n", [1, 2, 30, 400])
+@pytest.mark.parametrize("values", [1, 3, 1000])
+def test_distinct_rows_are_sorted_by_y_then_by_columns(n, values):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        choices = np.concatenate([[0.0, -0.0, 5e-324], rng.normal(size=values)])
+        X, y = rng.choice(choices, size=(n, 3)), rng.choice(choices, size=n)
+        weights = rng.random(n)
+        found = Distinct.of(X, y, weights)
+        order = np.lexsort((*X.T[::-1], y))
+        table = np.column_stack([y, X])[order]
+        new = np.ones(n, dtype=bool)
+        new[1:] = np.any(table[1:] != table[:-1], axis=1)
+        np.testing.assert_array_equal(found.first, order[new])
+        assert found.weights.sum() == pytest.approx(weights.sum())
+        np.testing.assert_array_equal(y[found.first][found.number], y)
+
+
+@pytest.mark.parametrize("shape", ["symmetric", "no lower side", "few far"])
+def test_far_values_by_the_formula(shape):
+    rng = np.random.default_rng(0)
+    column = rng.standard_t(2, size=500)
+    if shape == "no lower side":
+        column = np.maximum(column, 0.0)
+    elif shape == "few far":
+        column = np.concatenate([rng.uniform(size=497), [40.0, -50.0, 60.0]])
+    middle, low, high = np.quantile(column, [0.5, 0.2, 0.8])
+    sides = [(middle - low) / GAUSSIAN_80, (high - middle) / GAUSSIAN_80]
+    scale = np.where(column >= middle, sides[1], sides[0] or sides[1])
+    expected = np.abs(column - middle) / scale > 8.0
+    assert expected.any()
+    np.testing.assert_array_equal(far_values(column), expected)
+    assert not far_values(np.round(column / 50)).any()

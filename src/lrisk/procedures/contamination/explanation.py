@@ -10,6 +10,8 @@ from .robust_scale import Columns
 
 #: Ridge on the correlation of columns, against constant and collinear ones.
 RIDGE = 1e-2
+#: Rows from which the relations are taken, at most, or so many times the columns.
+MOST_ROWS, ROWS_A_COLUMN = 10_000, 20
 #: Share of a column's surprise that counts although the misfit stays without it.
 SURPRISE_ALONE = 0.1
 
@@ -52,7 +54,10 @@ class Explainer(NamedTuple):
 
     @classmethod
     def of(cls, X: Floats) -> "Explainer":
-        """From rows that fit."""
+        """From rows that fit, or of very many from rows evenly spaced among them."""
+        most = max(MOST_ROWS, ROWS_A_COLUMN * X.shape[1])
+        if len(X) > most:
+            X = X[np.linspace(0, len(X) - 1, most).astype(int)]
         columns = Columns.of(X)
         Z = columns.compressed(X)
         center = Z.mean(axis=0)

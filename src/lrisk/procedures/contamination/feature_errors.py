@@ -5,6 +5,8 @@ again without them, and asked which it believes: the value as it is, or the one 
 other columns of the row let expect.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
@@ -29,41 +31,54 @@ BELIEVED_BELOW, MISFIT = 0.7, 3.0
 CHANCE = 0.9
 
 
+class Sides(NamedTuple):
+    """Median of a column, and the scale of each of its sides; zero if it has none."""
+
+    middle: float
+    below: float
+    above: float
+
+    @classmethod
+    def of(cls, column: Floats) -> "Sides":
+        """A side's scale is its 80 % point in units of a Gaussian's."""
+        low, middle, high = map(float, np.quantile(column, [0.2, 0.5, 0.8]))
+        above, below = (high - middle) / GAUSSIAN_80, (middle - low) / GAUSSIAN_80
+        other = max(above, below)
+        return cls(middle, below or other, above or other)
+
+    def distance(self, values: Floats) -> Floats:
+        """|x − median| in scales of the value's own side; zero without one."""
+        scale = np.where(values >= self.middle, self.above, self.below)
+        if self.above == 0.0:
+            return np.zeros(len(values))
+        with np.errstate(over="ignore"):  # infinitely far is far
+            return np.asarray(np.abs(values - self.middle) / scale)
+
+
 def far_values(column: Floats) -> Bools:
     """|x − median| beyond 8 scales of its own side of the median.
 
-    A side's scale is its 80 % point in units of a Gaussian's. Nobody is far in a column
-    of few distinct values.
+    Nobody is far in a column of few distinct values.
     """
     far = np.zeros(len(column), dtype=bool)
     if len(np.unique(column[:1000])) < FEWEST_VALUES:
         return far
-    distance = side_distance(column)
-    return np.asarray(distance > FAR)
-
-
-def side_distance(column: Floats) -> Floats:
-    """Distance from the median in scales of the value's own side; zero without one."""
-    middle = np.median(column)
-    low, high = np.quantile(column, [0.2, 0.8])
-    above, below = (high - middle) / GAUSSIAN_80, (middle - low) / GAUSSIAN_80
-    side = np.where(column >= middle, above, below)
-    other = max(float(above), float(below))
-    scale = np.where(side > 0.0, side, other)
-    if other <= 0.0:
-        return np.zeros(len(column))
-    return np.asarray(np.abs(column - middle) / scale)
+    sides = Sides.of(column)
+    ends = np.array([column.min(), column.max()])
+    if not np.any(sides.distance(ends) > FAR):  # most columns: spare a pass
+        return far
+    return np.asarray(sides.distance(column) > FAR)
 
 
 def suspected_columns(X: Floats) -> list[tuple[int, Bools]]:
     """Columns with a few far values, and the rows that hold them, behind a gap."""
     found = []
-    for j, column in enumerate(X.T):
+    for j, column in enumerate(np.ascontiguousarray(X.T)):
         far = far_values(column)
         count = far.sum()
         if not FEWEST <= count <= LARGEST_SHARE * len(column):
             continue
-        distance = side_distance(column)
+        distance = Sides.of(column).distance(column)
         if distance[far].min() >= GAP * max(float(distance[~far].max()), 1.0):
             found.append((j, far))
     return found

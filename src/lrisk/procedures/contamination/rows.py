@@ -22,7 +22,7 @@ class Distinct(NamedTuple):
     @classmethod
     def of(cls, X: Floats, y: Floats, weights: Floats) -> "Distinct":
         """Sort by y, then by the columns."""
-        order = np.lexsort((*X.T[::-1], y))
+        order = _order(X, y)
         changed = np.any(X[order[1:]] != X[order[:-1]], axis=1)
         changed |= y[order[1:]] != y[order[:-1]]
         starts = np.concatenate([[True], changed])
@@ -31,3 +31,17 @@ class Distinct(NamedTuple):
         number[order] = count
         sums = np.bincount(count, weights=weights[order]).astype(np.float64)
         return cls(order[starts], number, sums)
+
+
+def _order(X: Floats, y: Floats) -> Indices:
+    """Rows by y, then by the columns; columns are looked at only where y is tied."""
+    order = np.argsort(y, kind="stable")
+    same = y[order[1:]] == y[order[:-1]]
+    if same.any():
+        tied = np.zeros(len(y), dtype=bool)
+        tied[1:] = same
+        tied[:-1] |= same
+        run = np.cumsum(np.concatenate([[True], ~same]))[tied]
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((*X[rows].T[::-1], run))]
+    return np.asarray(order)
