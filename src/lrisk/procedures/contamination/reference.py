@@ -144,23 +144,10 @@ def ordinary_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     low, high = shortest_half(y)
     level, reach = 0.5 * (low + high), 50.0 * max(high - low, spread(y))
     held = np.clip(y - level, -reach, reach)
-    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
-    pairs = Pairs.of(rows[few], rows[few])
-    unit = pairs.unit
-    best: tuple[float, float, float] | None = None
-    for width in ORDINARY_GAMMAS:
-        spectrum = Spectrum.of(pairs.kernel(width * unit))
-        for penalty in ORDINARY_PENALTIES:
-            residuals = spectrum.left_out(held[few], penalty).residuals
-            error = float(np.mean(residuals * residuals))
-            if best is None or error < best[0]:
-                best = (error, width, penalty)
-    assert best is not None
-    error, width, penalty = best
-    K = Pairs.of(rows, rows).kernel(width * unit)
+    gamma, penalty = _least_left_out(rows, held)
+    K = Pairs.of(rows, rows).kernel(gamma)
     fit = weighted_ridge(K, held, np.ones(len(y)), penalty)
     residuals = y - level - (held - fit.residuals)
-    gamma = width * unit
     return Reference(residuals, columns, rows, gamma, penalty, fit.coefficients, level)
 
 
@@ -175,7 +162,9 @@ def weighted_reference(
     level = float(np.average(y, weights=weights))
     gamma, penalty = reference.gamma, reference.penalty
     if searched:
-        gamma, penalty = _weighted_search(reference, y - level, weights)
+        used = weights > 0.5
+        cap = 3.0 * half_scale(reference.residuals[used])
+        gamma, penalty = _least_left_out(rows[used], y[used] - level, cap)
     K = Pairs.of(rows, rows).kernel(gamma)
     fit = weighted_ridge(K, y - level, weights, penalty)
     return reference._replace(
@@ -187,15 +176,12 @@ def weighted_reference(
     )
 
 
-def _weighted_search(
-    reference: Reference, y: Floats, weights: Floats
+def _least_left_out(
+    rows: Floats, y: Floats, cap: float = np.inf
 ) -> tuple[float, float]:
-    """Width and penalty by leave-one-out among rows of some weight."""
-    used = weights > 0.5
-    cap = 3.0 * half_scale(reference.residuals[used])
-    few = np.flatnonzero(used)
-    few = few[np.linspace(0, len(few) - 1, min(len(few), SEARCH_ROWS)).astype(int)]
-    pairs = Pairs.of(reference.rows[few], reference.rows[few])
+    """γ and λ with the lowest (capped) leave-one-out error on at most 400 rows."""
+    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    pairs = Pairs.of(rows[few], rows[few])
     unit = pairs.unit
     best: tuple[float, float, float] | None = None
     for width in ORDINARY_GAMMAS:
