@@ -2,7 +2,7 @@
 
     python -m benchmarks.robust [--task regression|classification|all] [--seeds 10]
         [--datasets boston diabetes] [--methods robust oracle ordinary] [--jobs 2]
-        [--out runs.jsonl] [--speed]
+        [--out runs.jsonl] [--page page.md] [--speed]
 
 Prints the clean-test error (RMSE of a standardised target, or accuracy) and the CPU
 time of every method over data sets × corruptions × kernels, mean and sd over seeds;
@@ -22,6 +22,7 @@ from benchmarks._data import available
 from benchmarks._robust_class_report import print_accuracies
 from benchmarks._robust_classifiers import CLASS_METHODS
 from benchmarks._robust_detectors import DETECTORS
+from benchmarks._robust_page import write_page
 from benchmarks._robust_regressors import METHODS
 from benchmarks._robust_report import (
     print_calibration,
@@ -46,6 +47,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--methods", nargs="+")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, help="file of finished cells (JSON lines)")
+    parser.add_argument("--page", type=Path, help="summary to write (Markdown)")
     parser.add_argument("--development", action="store_true")
     parser.add_argument("--speed", action="store_true", help="only the CPU times")
     options = parser.parse_args(given)
@@ -73,9 +75,10 @@ def main(given: list[str] | None = None) -> None:
     tasks = [options.task]
     if options.task == "all":
         tasks = ["regression", "classification"]
+    ran = {}
     for task in tasks:
         wanted = list(cells(task, options.seeds, chosen, options.methods))
-        records = run(wanted, options.out, options.jobs)
+        ran[task] = records = run(wanted, options.out, options.jobs)
         if task == "regression":
             print_cells(records, "RMSE on clean test rows")
             print_ratios(records)
@@ -90,6 +93,8 @@ def main(given: list[str] | None = None) -> None:
             print_contamination(records, None)
             print_flags(records, None)
             print_calibration(records)
+    if options.page is not None:
+        write_page(options.page, ran)
 
 
 if __name__ == "__main__":
