@@ -5,11 +5,13 @@ them. They are left out of a linear fit only if most of them misfit a robust lin
 through the rest, and the fit to the rest clearly gains.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from ..._typing import Bools, Floats
+from ..._typing import Bools, Floats, Indices
 from .feature_errors import suspected_columns
 from .final_fit import fit_linear
 from .kernel_ridge import squared_distances
@@ -18,34 +20,112 @@ from .robust_scale import Columns, half_scale
 
 #: Neighbours that link rows, and rows up to which links are looked for.
 LINKS, LINKED_ROWS = 10, 2000
-#: Least rows of a group, largest share of rows left out, most groups tested.
-FEWEST, LARGEST_SHARE, MOST_GROUPS = 5, 0.35, 10
+#: Share of the usual distance to the tenth neighbour within which rows are close, and
+#: of the others' radius that a tight group has at most.
+CLOSE, TIGHT = 0.6, 0.5
+#: Share of the other rows that must hang together.
+MOST = 0.5
+#: Radii of a group within which all rows are of it.
+ROUND = 2.0
+#: Least rows of a group, largest share of rows left out, most groups tested of a kind.
+FEWEST, LARGEST_SHARE, MOST_OF_A_KIND = 5, 0.35, 5
 #: Scales by which far rows must misfit, and the least gain in squared error.
 MISFIT, GAIN = 6.0, 0.05
 
 
 def suspected_groups(X: Floats, group: Bools) -> list[Bools]:
-    """A group found before, rows with a value behind a gap, small components in X."""
+    """A group found before, groups apart in X, rows with a value behind a gap."""
     far = [rows for _, rows in suspected_columns(X)]
-    return [group, *far, *_small_components(X)]
+    return [group, *_groups_apart(X), *far[:MOST_OF_A_KIND]]
 
 
-def _small_components(X: Floats) -> list[Bools]:
-    """Components of the graph of ten nearest neighbours, but for the largest."""
+def _groups_apart(X: Floats) -> list[Bools]:
+    """Components of three graphs of the rows.
+
+    The first links each row to its ten nearest: what it parts lies far apart. In many
+    dimensions it parts nothing: a tight group far out is among the nearest of nearly
+    all rows, but they are not among its. So the second links rows that are *mutually*
+    among their nearest, and the third those much nearer than neighbours usually are;
+    what these part may be a dent in the density, and only tight groups are suspected.
+    Most of the other rows must hang together: where there are many groups, none is an
+    exception. Rows equally near are near all or none.
+    """
     n = len(X)
-    k = min(LINKS, n - 1)
-    if n > LINKED_ROWS or k < 1:
+    if not 1 < n <= LINKED_ROWS:
         return []
-    Z = np.clip(Columns.of(X).standardised(X), -20.0, 20.0)
+    Z = _held(X)
     squares = squared_distances(Z, Z)
     np.fill_diagonal(squares, np.inf)
-    near = np.argpartition(squares, k - 1, axis=1)[:, :k]
-    links = csr_matrix(
-        (np.ones(n * k), (np.repeat(np.arange(n), k), near.ravel())), shape=(n, n)
-    )
-    _, labels = connected_components(links, directed=False)
-    sizes = np.bincount(labels)
-    return [labels == c for c in range(len(sizes)) if c != np.argmax(sizes)]
+    reach, near = _neighbours(squares)
+    closest = squares <= CLOSE * CLOSE * float(np.median(reach))
+    suspects = _components(near | near.T)
+    for component in (*_components(closest), *_components(near & near.T)):
+        group = _rounded_off(Z, component)
+        if _radius(Z[group]) < TIGHT * _radius(Z[~group]):
+            suspects.append(group)
+    groups: list[Bools] = []
+    for group in suspects:
+        known = any(np.array_equal(group, other) for other in groups)
+        if not known and _is_one_cloud(squares[np.ix_(~group, ~group)]):
+            groups.append(group)
+    return groups
+
+
+def _neighbours(squares: Floats) -> tuple[Floats, Bools]:
+    """Squared distance of the tenth neighbour, and who is as near as that to whom."""
+    k = min(LINKS, len(squares) - 1)
+    rounding = 1e-12 * float(np.max(squares, where=np.isfinite(squares), initial=0.0))
+    reach = np.partition(squares, k - 1, axis=1)[:, k - 1] * (1.0 + 1e-9) + rounding
+    return reach, squares <= reach[:, None]
+
+
+def _is_one_cloud(squares: Floats) -> bool:
+    """Whether most rows hang together: among many clouds a tight one is no surprise."""
+    near = _neighbours(squares)[1]
+    return bool(np.max(_sizes(near | near.T)[0]) >= MOST * len(squares))
+
+
+def _radius(Z: Floats) -> float:
+    """Root mean square distance from the mean."""
+    return float(np.sqrt(np.mean(np.sum((Z - Z.mean(axis=0)) ** 2, axis=1))))
+
+
+def _held(X: Floats) -> Floats:
+    """Columns in scales, within 20.
+
+    Where most rows have one value, quartiles may lie within the spread of a few rows:
+    the scale is at least that of the middle nine tenths.
+    """
+    columns = Columns.of(X)
+    low, high = np.quantile(X, [0.05, 0.95], axis=0)
+    scale = np.maximum(columns.scale, np.std(np.clip(X, low, high), axis=0))
+    return np.clip(columns._replace(scale=scale).standardised(X), -20.0, 20.0)
+
+
+def _rounded_off(Z: Floats, component: Bools) -> Bools:
+    """With the rows in the ball that holds nearly all of it, unless these are many.
+
+    A few rows of a group that are left in rule a line, too.
+    """
+    squares = np.sum((Z - np.median(Z[component], axis=0)) ** 2, axis=1)
+    reach = ROUND * ROUND * float(np.quantile(squares[component], 0.9))
+    group = component | (squares <= reach)
+    return group if group.sum() <= LARGEST_SHARE * len(Z) else component
+
+
+def _components(links: Bools) -> list[Bools]:
+    """The largest components that are no majority, of at least five rows."""
+    sizes, labels = _sizes(links)
+    order = np.argsort(-sizes, kind="stable")
+    few = (sizes[order] >= FEWEST) & (sizes[order] <= LARGEST_SHARE * len(labels))
+    return [labels == label for label in order[few][:MOST_OF_A_KIND]]
+
+
+def _sizes(links: Bools) -> tuple[Indices, Indices]:
+    """Rows in each component of a graph, and the component of each row."""
+    graph = csr_matrix(links.astype(np.int8))
+    labels = connected_components(graph, directed=False)[1]
+    return np.bincount(labels), np.asarray(labels)
 
 
 def pulling_rows(
@@ -54,34 +134,52 @@ def pulling_rows(
     """Rows of suspected groups that misfit a robust line through the rest.
 
     Named only if dropping them pays, and if there are three rows for each parameter of
-    the line. Groups are tested one by one.
+    the line. The group that pays most goes first, and the others are tested again: as
+    long as one rules the line, it is others that seem to misfit.
     """
     pulling = np.zeros(len(y), dtype=bool)
-    tested = 0
-    for suspects in suspected_groups(X, group):
-        suspects = suspects & ~pulling
-        rest = ~suspects & ~pulling
-        count = suspects.sum()
-        few = count < FEWEST or count > LARGEST_SHARE * len(y)
-        if few or X.shape[1] > rest.sum() / 3 or tested == MOST_GROUPS:
-            continue
-        tested += 1
-        found = _pulling(X, y, weights, suspects, rest, alpha)
-        if (pulling | found).sum() <= LARGEST_SHARE * len(y):
-            pulling |= found
+    suspected = [s for s in suspected_groups(X, group) if _may_pull(s, X)]
+    while suspected:
+        left = ~pulling
+        tests = [
+            _test(X[left], y[left], weights[left], suspects[left], alpha)
+            for suspects in suspected
+        ]
+        best = min(tests, key=lambda test: test.error)
+        found = pulling.copy()
+        found[left] = best.pulling
+        if best.error > 1.0 - GAIN or found.sum() > LARGEST_SHARE * len(y):
+            break
+        pulling = found
+        suspected = [
+            suspects
+            for suspects, test in zip(suspected, tests, strict=True)
+            if test.error < 1.0 and _may_pull(suspects & ~pulling, X)
+        ]
     return pulling
 
 
-def _pulling(
-    X: Floats,
-    y: Floats,
-    weights: Floats,
-    suspects: Bools,
-    rest: Bools,
-    alpha: float | None,
-) -> Bools:
-    """Suspects that misfit the line through the rest, if leaving them out pays."""
-    nobody = np.zeros(len(y), dtype=bool)
+def _may_pull(suspects: Bools, X: Floats) -> bool:
+    """Whether the rows are enough to be a group, and the rest enough for a line."""
+    n, count = len(suspects), suspects.sum()
+    return bool(FEWEST <= count <= LARGEST_SHARE * n and 3 * X.shape[1] <= n - count)
+
+
+class Test(NamedTuple):
+    """Suspects that misfit a line, and what is left of the rest's error without them.
+
+    One where too few of them misfit.
+    """
+
+    pulling: Bools
+    error: float
+
+
+def _test(
+    X: Floats, y: Floats, weights: Floats, suspects: Bools, alpha: float | None
+) -> Test:
+    """Suspects that misfit the robust line through the rest, and whether that pays."""
+    rest = ~suspects
     line = fit_linear(X[rest], y[rest], weights[rest], alpha)
     reach = 3.0 * half_scale(line.left_out)
     near = rest.copy()
@@ -91,14 +189,13 @@ def _pulling(
     away = np.abs(y - line.predict(X))
     scale = half_scale(away[rest])
     pulling = suspects & (away > MISFIT * scale)
-    if pulling.sum() < max(FEWEST, 0.5 * suspects.sum()):
-        return nobody
-    if np.mean(pulling[suspects]) <= 5.0 * np.mean(away[rest] > MISFIT * scale):
-        return nobody
+    few = pulling.sum() < max(FEWEST, 0.5 * suspects.sum())
+    if few or np.mean(pulling[suspects]) <= 5.0 * np.mean(away[rest] > MISFIT * scale):
+        return Test(pulling, 1.0)
     whole = fit_linear(X, y, weights, alpha)
     kept = ~pulling
     without = fit_linear(X[kept], y[kept], weights[kept], alpha)
     cap = MISFIT * scale
     before = capped_error(whole.left_out[rest], cap)
     after = capped_error(without.left_out[rest[kept]], cap)
-    return pulling if after < (1.0 - GAIN) * before else nobody
+    return Test(pulling, after / max(before, 1e-300))
