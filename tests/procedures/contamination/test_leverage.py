@@ -112,3 +112,47 @@ def test_one_of_many_clouds_is_not_suspected():
         X = np.repeat(places, 15, axis=0) + rng.normal(size=(300, 6))
         X[:15] = places[0] + 0.2 * rng.normal(size=(15, 6))
         assert not _groups_apart(X)
+
+
+def test_a_wide_cluster_far_out_in_one_column():
+    for seed in range(3):
+        rng, X, y = table(seed, 300, 10)
+        slope = np.linalg.lstsq(X, y)[0][0]
+        X[:60, 0] += 20.0
+        y[:60] -= 20.0 * slope + 10.0 * np.sign(slope) + rng.normal(size=60)
+        np.testing.assert_array_equal(pulling(X, y), np.arange(300) < 60)
+
+
+def test_a_tight_group_amid_the_others_stays():
+    for seed in range(5):
+        rng, X, y = table(seed, 300, 5)
+        X[:30] = 0.5 * rng.normal(size=5) + 0.2 * rng.normal(size=(30, 5))
+        y[:30] += 6.0
+        assert not pulling(X, y).any()
+
+
+def test_pieces_of_a_curve_are_no_groups():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        t = rng.random(150)
+        X = np.column_stack([np.sin(6 * t), np.cos(6 * t), t])
+        X += 0.02 * rng.normal(size=X.shape)
+        assert not pulling(X, 2 * np.sin(9 * t) + 0.1 * rng.normal(size=150)).any()
+
+
+def test_the_order_of_rows_does_not_choose_among_groups():
+    for seed in range(5):
+        rng, X, y = table(seed, 300, 3)
+        places = 8.0 * rng.normal(size=(8, 3))
+        X[:64] = np.repeat(places, 8, axis=0) + 0.1 * rng.normal(size=(64, 3))
+        y[:64] = np.repeat(10.0 * rng.normal(size=8), 8)
+        order = rng.permutation(300)
+        found = pulling(X, y)
+        np.testing.assert_array_equal(pulling(X[order], y[order]), found[order])
+
+
+def test_values_near_the_largest_number_are_silent():
+    _, X, y = table(0, 60, 3)
+    X[7, 1] = 1e155
+    pulling(X, y)
+    assert not pulling(X[8:] * 1e155, y[8:]).any()

@@ -23,6 +23,8 @@ LINKS, LINKED_ROWS = 10, 2000
 #: Share of the usual distance to the tenth neighbour within which rows are close, and
 #: of the others' radius that a tight group has at most.
 CLOSE, TIGHT = 0.6, 0.5
+#: Deviations of the others by which it must lie away from them.
+FAR_OUT = 5.0
 #: Share of the other rows that must hang together.
 MOST = 0.5
 #: Radii of a group within which all rows are of it.
@@ -40,28 +42,27 @@ def suspected_groups(X: Floats, group: Bools) -> list[Bools]:
 
 
 def _groups_apart(X: Floats) -> list[Bools]:
-    """Components of three graphs of the rows.
+    """Components of three graphs of up to 2000 rows.
 
     The first links each row to its ten nearest: what it parts lies far apart. In many
     dimensions it parts nothing: a tight group far out is among the nearest of nearly
-    all rows, but they are not among its. So the second links rows that are *mutually*
-    among their nearest, and the third those much nearer than neighbours usually are;
-    what these part may be a dent in the density, and only tight groups are suspected.
-    Most of the other rows must hang together: where there are many groups, none is an
-    exception. Rows equally near are near all or none.
+    all rows, but they are not among its. So the second links rows much nearer than
+    neighbours usually are, and the third those *mutually* among their nearest; what
+    these part may be a dent in the density, and only tight groups far out are
+    suspected. Most of the other rows must hang together: where there are many groups,
+    none is an exception. Rows equally near are near all or none.
     """
-    n = len(X)
-    if not 1 < n <= LINKED_ROWS:
+    if not 1 < len(X) <= LINKED_ROWS:
         return []
     Z = _held(X)
     squares = squared_distances(Z, Z)
     np.fill_diagonal(squares, np.inf)
     reach, near = _neighbours(squares)
     closest = squares <= CLOSE * CLOSE * float(np.median(reach))
-    suspects = _components(near | near.T)
-    for component in (*_components(closest), *_components(near & near.T)):
+    suspects = _components(near | near.T, Z)
+    for component in (*_components(closest, Z), *_components(near & near.T, Z)):
         group = _rounded_off(Z, component)
-        if _radius(Z[group]) < TIGHT * _radius(Z[~group]):
+        if _is_tight_and_far(Z[group], Z[~group]):
             suspects.append(group)
     groups: list[Bools] = []
     for group in suspects:
@@ -69,6 +70,21 @@ def _groups_apart(X: Floats) -> list[Bools]:
         if not known and _is_one_cloud(squares[np.ix_(~group, ~group)]):
             groups.append(group)
     return groups
+
+
+def _is_tight_and_far(inside: Floats, outside: Floats) -> bool:
+    """Whether rows have half of the others' radius, and lie five deviations away.
+
+    Deviations of the others in the direction of the group, their columns standardised.
+    """
+    if _radius(inside) >= TIGHT * _radius(outside):
+        return False
+    deviation = outside.std(axis=0)
+    deviation[deviation == 0.0] = 1.0
+    way = (inside.mean(axis=0) - outside.mean(axis=0)) / deviation
+    length = float(np.linalg.norm(way))
+    along = outside @ (way / max(length, 1e-300) / deviation)
+    return length > FAR_OUT * float(np.std(along))
 
 
 def _neighbours(squares: Floats) -> tuple[Floats, Bools]:
@@ -93,13 +109,15 @@ def _radius(Z: Floats) -> float:
 def _held(X: Floats) -> Floats:
     """Columns in scales, within 20.
 
-    Where most rows have one value, quartiles may lie within the spread of a few rows:
-    the scale is at least that of the middle nine tenths.
+    Where most rows have one value, quartiles may lie within the spread of a few others:
+    there the scale is at least that of the middle nine tenths.
     """
     columns = Columns.of(X)
-    low, high = np.quantile(X, [0.05, 0.95], axis=0)
-    scale = np.maximum(columns.scale, np.std(np.clip(X, low, high), axis=0))
-    return np.clip(columns._replace(scale=scale).standardised(X), -20.0, 20.0)
+    Z = np.clip(columns.standardised(X), -20.0, 20.0)
+    low, high = np.quantile(Z, [0.05, 0.95], axis=0)
+    one_value = np.mean(columns.center == X, axis=0) >= 0.5
+    scale = np.where(one_value, np.std(np.clip(Z, low, high), axis=0), 1.0)
+    return np.asarray(Z / np.maximum(scale, 1.0))
 
 
 def _rounded_off(Z: Floats, component: Bools) -> Bools:
@@ -113,10 +131,14 @@ def _rounded_off(Z: Floats, component: Bools) -> Bools:
     return group if group.sum() <= LARGEST_SHARE * len(Z) else component
 
 
-def _components(links: Bools) -> list[Bools]:
-    """The largest components that are no majority, of at least five rows."""
+def _components(links: Bools, Z: Floats) -> list[Bools]:
+    """The five largest components of at least five rows and at most 35 %.
+
+    Of equal ones the farther out: the order of rows must not choose.
+    """
     sizes, labels = _sizes(links)
-    order = np.argsort(-sizes, kind="stable")
+    out = np.bincount(labels, weights=np.einsum("ij,ij->i", Z, Z)) / sizes
+    order = np.lexsort((-out, -sizes))
     few = (sizes[order] >= FEWEST) & (sizes[order] <= LARGEST_SHARE * len(labels))
     return [labels == label for label in order[few][:MOST_OF_A_KIND]]
 
@@ -133,19 +155,20 @@ def pulling_rows(
 ) -> Bools:
     """Rows of suspected groups that misfit a robust line through the rest.
 
-    Named only if dropping them pays, and if there are three rows for each parameter of
-    the line. The group that pays most goes first, and the others are tested again: as
-    long as one rules the line, it is others that seem to misfit.
+    Named only if dropping them pays, if there are three rows for each parameter of the
+    line, and up to 35 % of all rows. The group that pays most goes first, and the
+    others are tested again: as long as one rules the line, it is others that seem to
+    misfit.
     """
     pulling = np.zeros(len(y), dtype=bool)
     suspected = [s for s in suspected_groups(X, group) if _may_pull(s, X)]
     while suspected:
         left = ~pulling
-        tests = [
-            _test(X[left], y[left], weights[left], suspects[left], alpha)
+        trials = [
+            _tried(X[left], y[left], weights[left], suspects[left], alpha)
             for suspects in suspected
         ]
-        best = min(tests, key=lambda test: test.error)
+        best = min(trials, key=lambda trial: trial.error)
         found = pulling.copy()
         found[left] = best.pulling
         if best.error > 1.0 - GAIN or found.sum() > LARGEST_SHARE * len(y):
@@ -153,8 +176,8 @@ def pulling_rows(
         pulling = found
         suspected = [
             suspects
-            for suspects, test in zip(suspected, tests, strict=True)
-            if test.error < 1.0 and _may_pull(suspects & ~pulling, X)
+            for suspects, trial in zip(suspected, trials, strict=True)
+            if trial.error < 1.0 and _may_pull(suspects & ~pulling, X)
         ]
     return pulling
 
@@ -165,19 +188,21 @@ def _may_pull(suspects: Bools, X: Floats) -> bool:
     return bool(FEWEST <= count <= LARGEST_SHARE * n and 3 * X.shape[1] <= n - count)
 
 
-class Test(NamedTuple):
-    """Suspects that misfit a line, and what is left of the rest's error without them.
+class Tried(NamedTuple):
+    """A fit without some suspects.
 
-    One where too few of them misfit.
+    pulling : suspects that misfit the line through the rest
+    error : squared error of the rest without them, as a share of that with them; one if
+        too few misfit
     """
 
     pulling: Bools
     error: float
 
 
-def _test(
+def _tried(
     X: Floats, y: Floats, weights: Floats, suspects: Bools, alpha: float | None
-) -> Test:
+) -> Tried:
     """Suspects that misfit the robust line through the rest, and whether that pays."""
     rest = ~suspects
     line = fit_linear(X[rest], y[rest], weights[rest], alpha)
@@ -191,11 +216,11 @@ def _test(
     pulling = suspects & (away > MISFIT * scale)
     few = pulling.sum() < max(FEWEST, 0.5 * suspects.sum())
     if few or np.mean(pulling[suspects]) <= 5.0 * np.mean(away[rest] > MISFIT * scale):
-        return Test(pulling, 1.0)
+        return Tried(pulling, 1.0)
     whole = fit_linear(X, y, weights, alpha)
     kept = ~pulling
     without = fit_linear(X[kept], y[kept], weights[kept], alpha)
     cap = MISFIT * scale
     before = capped_error(whole.left_out[rest], cap)
     after = capped_error(without.left_out[rest[kept]], cap)
-    return Test(pulling, after / max(before, 1e-300))
+    return Tried(pulling, after / max(before, 1e-300))
