@@ -10,15 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Bools, Floats, Indices
-from .contamination.robust_scale import Columns
+from .contamination.robust_scale import beyond_the_others, weighted_quantiles
 
 #: Robust standard deviations (by IQR) at which a value is clipped before means and
 #: standard deviations are taken.
 CLIP = 6.0
-#: How far the mean of log(1 + |z|) must lie above its median: FAR, which is e^1.5 times
-#: the usual distance, and FAR/d more because few columns vary more than many; and so
-#: many times the spread of the lower half.
-FAR, SPREADS = 1.5, 6.0
 #: A class of which more than this share is gross is itself elsewhere.
 WHOLE_CLASS = 0.9
 #: Many far rows widen the scale of all, behind which some of them hide: after the first
@@ -43,20 +39,6 @@ class FeatureScaling(NamedTuple):
         """Scaled rows, not beyond FARTHEST."""
         with np.errstate(over="ignore"):
             return in_bounds((X - self.centre) / self.scale)
-
-
-def weighted_quantiles(X: Floats, weight: Floats, levels: list[float]) -> Floats:
-    """Lowest value with at least that share of the weight, shape (levels, d).
-
-    A row of weight k counts as k rows, exactly.
-    """
-    order = np.argsort(X, axis=0, kind="stable")
-    ordered = np.take_along_axis(X, order, axis=0)
-    cumulative = np.cumsum(weight[order], axis=0)
-    total = cumulative[-1]
-    rows = [np.sum(cumulative < level * total - 1e-9, axis=0) for level in levels]
-    places = np.clip(np.array(rows), 0, len(X) - 1)
-    return np.asarray(np.take_along_axis(ordered, places, axis=0), dtype=np.float64)
 
 
 def plain_scaling(X: Floats, weight: Floats) -> FeatureScaling:
@@ -104,7 +86,7 @@ def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
     """
     gross = np.zeros(len(X), dtype=bool)
     for _ in range(PASSES):
-        found = gross | _beyond(X, weight, ~gross)
+        found = gross | beyond_the_others(X, weight, ~gross)
         if weight @ found >= 0.5 * weight.sum():
             break
         gross = found
@@ -113,13 +95,3 @@ def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
         if weight[rows] @ gross[rows] > WHOLE_CLASS * weight[rows].sum():
             gross[rows] = False
     return np.asarray(gross, dtype=bool)
-
-
-def _beyond(X: Floats, weight: Floats, usual: Bools) -> Bools:
-    """Which rows are far out in relation to the usual ones."""
-    z = Columns.of(X[usual]).standardised(X)
-    distance = np.log1p(np.abs(z)).mean(axis=1)
-    quantiles = weighted_quantiles(distance[usual, None], weight[usual], [0.1, 0.5])
-    low, middle = quantiles[:, 0]
-    far = FAR * (1.0 + 1.0 / X.shape[1])
-    return np.asarray(distance > middle + max(far, SPREADS * (middle - low)))

@@ -16,7 +16,7 @@ from .feature_errors import suspected_columns
 from .final_fit import fit_linear
 from .kernel_ridge import squared_distances
 from .reference import capped_error
-from .robust_scale import Columns, half_scale
+from .robust_scale import Columns, beyond_the_others, half_scale
 
 #: Neighbours that link rows, and rows up to which links are looked for.
 LINKS, LINKED_ROWS = 10, 2000
@@ -35,10 +35,30 @@ FEWEST, LARGEST_SHARE, MOST_OF_A_KIND = 5, 0.35, 5
 MISFIT, GAIN = 6.0, 0.05
 
 
-def suspected_groups(X: Floats, group: Bools) -> list[Bools]:
-    """A group found before, groups apart in X, rows with a value behind a gap."""
+class Suspects(NamedTuple):
+    """Rows that may pull, and how many of them must misfit at least.
+
+    Rows far out as a whole need not be a group: a single one may rule the line.
+    """
+
+    rows: Bools
+    fewest: int
+
+    def may_pull(self, pulling: Bools) -> bool:
+        """Whether enough of them are left, and not too many."""
+        count = np.sum(self.rows & ~pulling)
+        return bool(self.fewest <= count <= LARGEST_SHARE * len(pulling))
+
+
+def suspected_rows(X: Floats, group: Bools) -> list[Suspects]:
+    """A group found before, groups apart in X, rows with a value behind a gap.
+
+    And rows that are far out as a whole.
+    """
     far = [rows for _, rows in suspected_columns(X)]
-    return [group, *_groups_apart(X), *far[:MOST_OF_A_KIND]]
+    groups = [group, *_groups_apart(X), *far[:MOST_OF_A_KIND]]
+    gross = beyond_the_others(X, np.ones(len(X)), np.ones(len(X), dtype=bool))
+    return [Suspects(gross, 1), *(Suspects(rows, FEWEST) for rows in groups)]
 
 
 def _groups_apart(X: Floats) -> list[Bools]:
@@ -153,21 +173,21 @@ def _sizes(links: Bools) -> tuple[Indices, Indices]:
 def pulling_rows(
     X: Floats, y: Floats, weights: Floats, group: Bools, alpha: float | None
 ) -> Bools:
-    """Rows of suspected groups that misfit a robust line through the rest.
+    """Suspected rows that misfit a robust line through the rest.
 
-    Named only if dropping them pays, if there are three rows for each parameter of the
-    line, and up to 35 % of all rows. The group that pays most goes first, and the
-    others are tested again: as long as one rules the line, it is others that seem to
-    misfit.
+    Named only if dropping them pays, and up to 35 % of all rows. What pays most goes
+    first, and the others are tried again: as long as one rules the line, it is others
+    that seem to misfit.
     """
     pulling = np.zeros(len(y), dtype=bool)
-    suspected = [s for s in suspected_groups(X, group) if _may_pull(s, X)]
+    suspected = [s for s in suspected_rows(X, group) if s.may_pull(pulling)]
     while suspected:
         left = ~pulling
-        trials = [
-            _tried(X[left], y[left], weights[left], suspects[left], alpha)
-            for suspects in suspected
-        ]
+        with np.errstate(over="ignore", invalid="ignore"):  # of rows soon left out
+            trials = [
+                _tried(X[left], y[left], weights[left], s.rows[left], s.fewest, alpha)
+                for s in suspected
+            ]
         best = min(trials, key=lambda trial: trial.error)
         found = pulling.copy()
         found[left] = best.pulling
@@ -175,17 +195,11 @@ def pulling_rows(
             break
         pulling = found
         suspected = [
-            suspects
-            for suspects, trial in zip(suspected, trials, strict=True)
-            if trial.error < 1.0 and _may_pull(suspects & ~pulling, X)
+            s
+            for s, trial in zip(suspected, trials, strict=True)
+            if trial.error < 1.0 and s.may_pull(pulling)
         ]
     return pulling
-
-
-def _may_pull(suspects: Bools, X: Floats) -> bool:
-    """Whether the rows are enough to be a group, and the rest enough for a line."""
-    n, count = len(suspects), suspects.sum()
-    return bool(FEWEST <= count <= LARGEST_SHARE * n and 3 * X.shape[1] <= n - count)
 
 
 class Tried(NamedTuple):
@@ -201,7 +215,12 @@ class Tried(NamedTuple):
 
 
 def _tried(
-    X: Floats, y: Floats, weights: Floats, suspects: Bools, alpha: float | None
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    suspects: Bools,
+    fewest: int,
+    alpha: float | None,
 ) -> Tried:
     """Suspects that misfit the robust line through the rest, and whether that pays."""
     rest = ~suspects
@@ -209,12 +228,14 @@ def _tried(
     reach = 3.0 * half_scale(line.left_out)
     near = rest.copy()
     near[rest] = np.abs(line.left_out - np.median(line.left_out)) <= reach
+    fitted = rest
     if near.sum() > max(X.shape[1] + 1, 0.5 * rest.sum()):
-        line = fit_linear(X[near], y[near], weights[near], alpha)
+        line, fitted = fit_linear(X[near], y[near], weights[near], alpha), near
     away = np.abs(y - line.predict(X))
+    away[fitted] = np.abs(line.left_out)  # its own rows are nearer than new ones
     scale = half_scale(away[rest])
     pulling = suspects & (away > MISFIT * scale)
-    few = pulling.sum() < max(FEWEST, 0.5 * suspects.sum())
+    few = pulling.sum() < max(fewest, 0.5 * suspects.sum())
     if few or np.mean(pulling[suspects]) <= 5.0 * np.mean(away[rest] > MISFIT * scale):
         return Tried(pulling, 1.0)
     whole = fit_linear(X, y, weights, alpha)
@@ -223,4 +244,6 @@ def _tried(
     cap = MISFIT * scale
     before = capped_error(whole.left_out[rest], cap)
     after = capped_error(without.left_out[rest[kept]], cap)
+    if not np.isfinite(before):  # with values too far out to be squared
+        return Tried(pulling, 0.0 if np.isfinite(after) else 1.0)
     return Tried(pulling, after / max(before, 1e-300))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from ..._typing import Floats
+from ..._typing import Bools, Floats
 
 #: From where on a standardised feature only counts by its logarithm.
 COMPRESSED_BEYOND = 3.0
@@ -13,6 +13,10 @@ COMPRESSED_BEYOND = 3.0
 FARTHEST = 1e100
 #: Share of its scale by which a column's centre or scale must move to be another.
 MOVED = 0.25
+#: How far the mean of log(1 + |z|) must lie above its median: FAR, which is e^1.5 times
+#: the usual distance, and FAR/d more because few columns vary more than many; and so
+#: many times the spread of the lower half.
+FAR, SPREADS = 1.5, 6.0
 #: 1/Φ⁻¹(¾): what turns a median of |x| into a Gaussian's standard deviation.
 MAD_FACTOR = float(1.0 / ndtri(0.75))
 
@@ -86,3 +90,31 @@ class Columns(NamedTuple):
         with np.errstate(over="ignore"):
             Z = np.clip(self.standardised(X), -FARTHEST, FARTHEST)
         return compress(Z, COMPRESSED_BEYOND)
+
+
+def weighted_quantiles(X: Floats, weight: Floats, levels: list[float]) -> Floats:
+    """Lowest value with at least that share of the weight, shape (levels, d).
+
+    A row of weight k counts as k rows, exactly.
+    """
+    order = np.argsort(X, axis=0, kind="stable")
+    ordered = np.take_along_axis(X, order, axis=0)
+    cumulative = np.cumsum(weight[order], axis=0)
+    total = cumulative[-1]
+    rows = [np.sum(cumulative < level * total - 1e-9, axis=0) for level in levels]
+    places = np.clip(np.array(rows), 0, len(X) - 1)
+    return np.asarray(np.take_along_axis(ordered, places, axis=0), dtype=np.float64)
+
+
+def beyond_the_others(X: Floats, weight: Floats, usual: Bools) -> Bools:
+    """Which rows are far out as a whole in relation to the usual ones, shape (n,).
+
+    By the mean over columns of log(1 + |z|), with z in robust units: a heavy tail or a
+    rare value in one or two columns moves it little.
+    """
+    z = Columns.of(X[usual]).standardised(X)
+    distance = np.log1p(np.abs(z)).mean(axis=1)
+    quantiles = weighted_quantiles(distance[usual, None], weight[usual], [0.1, 0.5])
+    low, middle = quantiles[:, 0]
+    far = FAR * (1.0 + 1.0 / X.shape[1])
+    return np.asarray(distance > middle + max(far, SPREADS * (middle - low)))
