@@ -176,3 +176,14 @@ def test_a_single_far_row_on_the_line_stays(d):
         X[0] *= 100.0
         y = X @ rng.normal(size=d) + 0.5 * rng.normal(size=400)
         assert not pulling(X, y).any()
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_the_tail_of_a_curve_stays(d):
+    lost = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = np.exp(1.5 * rng.normal(size=(100, 1)) + 0.3 * rng.normal(size=(100, d)))
+        y = np.log1p(X).sum(axis=1) + 0.2 * rng.normal(size=100)
+        lost += pulling(X, y).any()
+    assert lost <= 1

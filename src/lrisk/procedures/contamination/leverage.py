@@ -16,7 +16,15 @@ from .feature_errors import suspected_columns
 from .final_fit import fit_linear
 from .kernel_ridge import squared_distances
 from .reference import capped_error
-from .robust_scale import Columns, beyond_the_others, half_scale
+from .robust_scale import (
+    COMPRESSED_BEYOND,
+    FARTHEST,
+    Columns,
+    beyond_the_others,
+    compress,
+    distance_as_a_whole,
+    half_scale,
+)
 
 #: Neighbours that link rows, and rows up to which links are looked for.
 LINKS, LINKED_ROWS = 10, 2000
@@ -29,6 +37,9 @@ FAR_OUT = 5.0
 MOST = 0.5
 #: Radii of a group within which all rows are of it.
 ROUND = 2.0
+#: Columns from which on a single row may be gross, and by how much its logarithmic
+#: distance is beyond the next: 4.5 times as far in every column.
+GROSS_COLUMNS, GROSS_GAP = 3, 1.5
 #: Least rows of a group, largest share of rows left out, most groups tested of a kind.
 FEWEST, LARGEST_SHARE, MOST_OF_A_KIND = 5, 0.35, 5
 #: Scales by which far rows must misfit, and the least gain in squared error.
@@ -51,14 +62,30 @@ class Suspects(NamedTuple):
 
 
 def suspected_rows(X: Floats, group: Bools) -> list[Suspects]:
-    """A group found before, groups apart in X, rows with a value behind a gap.
+    """What may pull a line.
 
-    And rows that are far out as a whole.
+    Rows far out as a whole, a group found before, groups apart in X, and rows with a
+    value behind a gap.
     """
     far = [rows for _, rows in suspected_columns(X)]
     groups = [group, *_groups_apart(X), *far[:MOST_OF_A_KIND]]
-    gross = beyond_the_others(X, np.ones(len(X)), np.ones(len(X), dtype=bool))
-    return [Suspects(gross, 1), *(Suspects(rows, FEWEST) for rows in groups)]
+    return [Suspects(_gross_rows(X), 1), *(Suspects(g, FEWEST) for g in groups)]
+
+
+def _gross_rows(X: Floats) -> Bools:
+    """Rows of three columns and more far out as a whole, behind a gap.
+
+    As by another unit in all columns. Without the gap, or by one or two columns, they
+    may be the end of a tail, which a line fits badly where the relation is curved.
+    """
+    everybody = np.ones(len(X), dtype=bool)
+    far = beyond_the_others(X, np.ones(len(X)), everybody)
+    if X.shape[1] < GROSS_COLUMNS or not far.any():
+        return np.zeros(len(X), dtype=bool)
+    distance = distance_as_a_whole(X, everybody)
+    ordered = np.sort(distance[distance >= np.max(distance[~far])])
+    gaps = np.flatnonzero(np.diff(ordered) >= GROSS_GAP)
+    return distance > ordered[gaps[0]] if len(gaps) else np.zeros(len(X), dtype=bool)
 
 
 def _groups_apart(X: Floats) -> list[Bools]:
@@ -74,7 +101,7 @@ def _groups_apart(X: Floats) -> list[Bools]:
     """
     if not 1 < len(X) <= LINKED_ROWS:
         return []
-    Z = _held(X)
+    Z = _in_scales(X)
     squares = squared_distances(Z, Z)
     np.fill_diagonal(squares, np.inf)
     reach, near = _neighbours(squares)
@@ -126,18 +153,19 @@ def _radius(Z: Floats) -> float:
     return float(np.sqrt(np.mean(np.sum((Z - Z.mean(axis=0)) ** 2, axis=1))))
 
 
-def _held(X: Floats) -> Floats:
-    """Columns in scales, within 20.
+def _in_scales(X: Floats) -> Floats:
+    """Columns in scales, by the logarithm beyond three: clipped tails would cluster.
 
     Where most rows have one value, quartiles may lie within the spread of a few others:
     there the scale is at least that of the middle nine tenths.
     """
     columns = Columns.of(X)
-    Z = np.clip(columns.standardised(X), -20.0, 20.0)
+    with np.errstate(over="ignore"):
+        Z = np.clip(columns.standardised(X), -FARTHEST, FARTHEST)
     low, high = np.quantile(Z, [0.05, 0.95], axis=0)
     one_value = np.mean(columns.center == X, axis=0) >= 0.5
     scale = np.where(one_value, np.std(np.clip(Z, low, high), axis=0), 1.0)
-    return np.asarray(Z / np.maximum(scale, 1.0))
+    return compress(Z / np.maximum(scale, 1.0), COMPRESSED_BEYOND)
 
 
 def _rounded_off(Z: Floats, component: Bools) -> Bools:
@@ -232,7 +260,7 @@ def _tried(
     if near.sum() > max(X.shape[1] + 1, 0.5 * rest.sum()):
         line, fitted = fit_linear(X[near], y[near], weights[near], alpha), near
     away = np.abs(y - line.predict(X))
-    away[fitted] = np.abs(line.left_out)  # its own rows are nearer than new ones
+    away[fitted] = np.abs(line.left_out)  # as of rows it has not seen
     scale = half_scale(away[rest])
     pulling = suspects & (away > MISFIT * scale)
     few = pulling.sum() < max(fewest, 0.5 * suspects.sum())
