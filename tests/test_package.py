@@ -41,7 +41,7 @@ def installed(tmp_path_factory):
     (wheel,) = folder.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
     python = folder / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    install = [python, "-m", "pip", "install", "--quiet", wheel]
+    install = [python, "-m", "pip", "install", "--quiet", "--no-compile", wheel]
     subprocess.run(install, check=True, capture_output=True)
     return folder, python
 
