@@ -132,6 +132,13 @@ def check_count(owner: object, name: str, value: object, *, low: int = 1) -> Non
         )
 
 
+def check_verbose(owner: object, value: object) -> None:
+    """Raise unless `value` is a whole number, or a flag."""
+    if not isinstance(value, Integral | np.bool_):
+        rule, remedy = "a whole number", "0 means silent"
+        raise TypeError(refused(owner, "verbose", rule, value, remedy))
+
+
 def check_choice(
     owner: object, name: str, value: object, choices: tuple[Any, ...]
 ) -> None:

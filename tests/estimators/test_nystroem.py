@@ -254,17 +254,17 @@ class TestRobust:
 
     def test_left_out_residuals(self):
         """By leaving rows out, at fixed centres."""
-        from lrisk.procedures.contamination.final_fit import Components, fit_nystroem
+        from lrisk.procedures.contamination.final_fit import Components, fit_kernel
         from lrisk.spaces import Kernel
 
         X, y, _ = regression(80)
         weight = np.random.default_rng(1).uniform(0.5, 2, 80)
-        fit = fit_nystroem(
+        fit = fit_kernel(
             X,
             y,
             weight,
             Kernel("rbf", gamma=0.3),
-            Components(20, 0),
+            components=Components(20, 0),
             alpha=0.5,
             search_gamma=False,
         )

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from .._params import check_count, check_real, refused
+from .._params import check_count, check_real, check_verbose, refused
 from .._threads import blas_threads_for
 from .._typing import Bools, Floats
 from .._validation import (
@@ -116,7 +116,7 @@ class RiskEstimator(SpectrumEstimator):
             objective = self._objective(X, target, weight)
             solver = self._solver(objective)
             start, before = self._start(objective, kept)
-            monitor = _monitor(callbacks, self.verbose)
+            monitor = progress(callbacks, self.verbose)
             with blas_threads_for(objective.space.n_rows * objective.space.size):
                 solution = self._solve(solver, objective, start, before, monitor)
                 if not np.isfinite(solution.objective):
@@ -189,9 +189,7 @@ class RiskEstimator(SpectrumEstimator):
             check_count(self, "max_iter", self.max_iter)
         for name in self._flags:
             check_flag(self, name, getattr(self, name))
-        if not isinstance(self.verbose, int | np.integer):
-            rule, remedy = "a whole number", "0 means silent"
-            raise TypeError(refused(self, "verbose", rule, self.verbose, remedy))
+        check_verbose(self, self.verbose)
         parse_spectrum(self.spectrum)
         if isinstance(self.solver, Solver):
             for name in ("tol", "max_iter"):
@@ -338,15 +336,16 @@ def as_csr(X: Any) -> Any:
     return sp.csr_array(X)
 
 
-def _monitor(callbacks: IterationCallbacks, verbose: int) -> Monitor:
+def progress(callbacks: IterationCallbacks, verbose: int) -> Monitor:
     """What to do after each iteration: tell the callbacks, and print if wanted."""
 
     def tell(record: Record) -> None:
         callbacks.iteration()
         if verbose:
+            proof = f"gap {record['gap']:.1e}  " if "gap" in record else ""
             sys.stdout.write(
                 f"iteration {record['iteration']:>4}  "
-                f"objective {record['objective']:.10g}  gap {record['gap']:.1e}  "
+                f"objective {record['objective']:.10g}  {proof}"
                 f"{record['seconds']:.2f} s\n"
             )
 

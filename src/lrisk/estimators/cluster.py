@@ -1,7 +1,6 @@
 """Clusters in dirty data."""
 
 import copy
-import sys
 import warnings
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_choice, check_count, check_real, refused
+from .._params import check_choice, check_count, check_real, check_verbose, refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats
 from .._validation import (
@@ -27,12 +26,12 @@ from .._validation import (
 from ..objective import Objective
 from ..ranking import Ranking, check_row_weights
 from ..solvers.centers import Alternating, CenterSGD, clustering
-from ..solvers.solution import Monitor, Record, Solver, Status
+from ..solvers.solution import Solver, Status
 from ..solvers.starts import check_enough_rows, first_centers, lowest, seeds
 from ..solvers.stream import Stream
 from ..spaces import CenterSpace
 from ..spectra import Spectrum, parse_spectrum
-from .base import SpectrumEstimator, as_csr
+from .base import SpectrumEstimator, as_csr, progress
 
 
 class RiskKMeans(
@@ -181,7 +180,7 @@ class RiskKMeans(
             ranking = Ranking(parse_spectrum(self.spectrum), X.shape[0], weight)
             objective = self._objective(X, weight)
             rng, solver = generator(self.random_state), self._solver()
-            tell = _monitor(callbacks, self.verbose)
+            tell = progress(callbacks, self.verbose)
             with blas_threads_for(space.n_rows * space.n_features):
                 starts = (self._start(objective, rng) for _ in range(self._n_starts()))
                 solution = lowest(objective, solver, starts, rng=rng, monitor=tell)
@@ -371,9 +370,7 @@ class RiskKMeans(
         check_real(self, "tol", self.tol, low=0, remedy="1e-6 is the usual choice")
         for name in ("average", "mark_trimmed"):
             check_flag(self, name, getattr(self, name))
-        if not isinstance(self.verbose, int | np.integer):
-            rule, remedy = "a whole number", "0 means silent"
-            raise TypeError(refused(self, "verbose", rule, self.verbose, remedy))
+        check_verbose(self, self.verbose)
 
     def _check_data(self, X: Any, reset: bool) -> Any:
         X = validate_data(
@@ -394,25 +391,10 @@ class RiskKMeans(
 
     def _diverged(self) -> ValueError:
         rule, remedy = "small enough for these data", "lower it or use 'auto'"
-        return ValueError(
-            refused(self, "learning_rate", rule, self.learning_rate, remedy)
-        )
+        message = refused(self, "learning_rate", rule, self.learning_rate, remedy)
+        return ValueError(message)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _monitor(callbacks: IterationCallbacks, verbose: int) -> Monitor:
-    """What to do after each iteration: tell the callbacks, and print if wanted."""
-
-    def tell(record: Record) -> None:
-        callbacks.iteration()
-        if verbose:
-            sys.stdout.write(
-                f"iteration {record['iteration']:>4}  "
-                f"objective {record['objective']:.10g}  {record['seconds']:.2f} s\n"
-            )
-
-    return tell

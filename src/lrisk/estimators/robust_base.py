@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._params import check_real, refused
+from .._params import check_real, check_verbose
 from .._typing import Bools, Floats, Indices
 from ..spaces import Kernel
 
@@ -43,9 +43,7 @@ class RobustEstimator(BaseEstimator):
             value = getattr(self, name)
             if not (isinstance(value, str) and value == "auto"):
                 check_real(self, name, value, remedy="or 'auto'", **rule_of)
-        if not isinstance(self.verbose, int | np.integer):
-            rule, remedy = "a whole number", "0 means silent"
-            raise TypeError(refused(self, "verbose", rule, self.verbose, remedy))
+        check_verbose(self, self.verbose)
         self._kernel(given(self.gamma)).validate(self)
 
     def _kernel(self, gamma: float | None) -> Kernel:

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 from lrisk.datasets import add_leverage_cluster
-from lrisk.procedures.contamination.leverage import (
-    _groups_apart,
-    _rounded_off,
-    pulling_rows,
-)
+from lrisk.procedures.contamination.groups import _rounded_off, groups_apart
+from lrisk.procedures.contamination.leverage import pulling_rows
 
 
 def table(seed, n, d, binary=False):
@@ -90,8 +87,8 @@ def test_only_tight_groups_are_suspected_within_a_cloud():
         wide[:80] = 1.2 * X[:80] + centre
         tight[:80] = 0.3 * X[:80] + centre
         members = np.arange(400) < 80
-        assert any(np.array_equal(g, members) for g in _groups_apart(tight))
-        assert not any(g[:80].mean() > 0.5 for g in _groups_apart(wide))
+        assert any(np.array_equal(g, members) for g in groups_apart(tight))
+        assert not any(g[:80].mean() > 0.5 for g in groups_apart(wide))
 
 
 def test_a_part_of_a_cluster_is_rounded_off_to_all_of_it():
@@ -112,7 +109,7 @@ def test_one_of_many_clouds_is_not_suspected():
         places = 5.0 * rng.normal(size=(20, 6))
         X = np.repeat(places, 15, axis=0) + rng.normal(size=(300, 6))
         X[:15] = places[0] + 0.2 * rng.normal(size=(15, 6))
-        assert not _groups_apart(X)
+        assert not groups_apart(X)
 
 
 def test_a_wide_cluster_far_out_in_one_column():

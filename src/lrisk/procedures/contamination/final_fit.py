@@ -125,6 +125,13 @@ class KernelFit(NamedTuple):
         return out + self.level
 
 
+class Components(NamedTuple):
+    """How many centres a kernel model has, and what draws them."""
+
+    number: int
+    salt: int
+
+
 class Prepared(NamedTuple):
     """Standardised columns, the target about its level, and the chosen parameters."""
 
@@ -167,44 +174,31 @@ def fit_kernel(
     *,
     alpha: float | None = None,
     search_gamma: bool = True,
+    components: Components | None = None,
 ) -> KernelFit:
-    """Kernel ridge regression on standardised columns; γ and α by leave-one-out."""
-    scaling, Z, level, target, kernel, penalty = _prepared(
-        X, y, weights, kernel, alpha, search_gamma
-    )
+    """Kernel ridge regression on standardised columns; γ and α by leave-one-out.
+
+    Over all rows, or over fewer `components` drawn from them.
+    """
+    begun = _prepared(X, y, weights, kernel, alpha, search_gamma)
+    if components is not None and components.number < len(y):
+        drawn = drawn_centres(X, components.number, components.salt)
+        return _over_centres(begun, weights, begun.Z[drawn])
+    scaling, Z, level, target, kernel, penalty = begun
     A = kernel(Z, Z)
     A.flat[:: len(y) + 1] += penalty / weights
     inverse, dual = inverse_and_solution(A, target)
     return KernelFit(kernel, scaling, Z, dual, level, penalty, dual / inverse)
 
 
-class Components(NamedTuple):
-    """How many centres a kernel model has, and what draws them."""
+def _over_centres(begun: Prepared, weights: Floats, rows: Floats) -> KernelFit:
+    """The fit with features φ of these centres.
 
-    number: int
-    salt: int
-
-
-def fit_nystroem(
-    X: Floats,
-    y: Floats,
-    weights: Floats,
-    kernel: Kernel,
-    components: Components,
-    *,
-    alpha: float | None = None,
-    search_gamma: bool = True,
-) -> KernelFit:
-    """As `fit_kernel`, over centres drawn from the rows.
-
-    With features φ and A = Σ w φφᵀ + α the fit is A⁻¹Σ w y φ, and a row left out of it
-    has the residual e_i/(1 − w_i φ_iᵀA⁻¹φ_i).
+    With A = Σ w φφᵀ + α it is A⁻¹Σ w y φ, and a row left out of it has the residual
+    e_i/(1 − w_i φ_iᵀA⁻¹φ_i).
     """
-    scaling, Z, level, target, kernel, penalty = _prepared(
-        X, y, weights, kernel, alpha, search_gamma
-    )
-    rows = Z[drawn_centres(X, components.number, components.salt)]
-    held = len(y) * len(rows) <= HELD_ENTRIES
+    scaling, Z, level, target, kernel, penalty = begun
+    held = len(Z) * len(rows) <= HELD_ENTRIES
     mu = None if held else penalty / float(np.sum(weights))
     space = NystroemSpace(Centres(kernel, rows, mu), Z, held=held)
     gram, right = space.moments(weights, target)

@@ -41,16 +41,7 @@ def _medians(squares: Any, members: Any, values: Any, k: int, out: Any) -> None:
         for j in range(len(row)):  # no branch, which could not be foretold
             work[held] = values[j]
             held += row[j] <= reach
-        if held == 0:  # no distance is a number
-            out[i] = np.nan
-            continue
-        upper = _select(work, held, held // 2)
-        lower = upper
-        if held % 2 == 0:
-            lower = work[0]
-            for c in range(1, held // 2):
-                lower = max(lower, work[c])
-        out[i] = 0.5 * (lower + upper)
+        out[i] = np.median(work[:held]) if held else np.nan  # no distance is a number
 
 
 @jit(fastmath=False)
@@ -95,28 +86,3 @@ def _count(row: Any, limit: float) -> int:
     for j in range(len(row)):
         count += row[j] <= limit
     return count
-
-
-@jit(fastmath=False)
-def _select(work: Any, count: int, rank: int) -> Any:
-    """The value of this rank among the first `count`; smaller ones come before it."""
-    low, high = 0, count - 1
-    while low < high:
-        pivot = work[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while work[i] < pivot:
-                i += 1
-            while pivot < work[j]:
-                j -= 1
-            if i <= j:
-                work[i], work[j] = work[j], work[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
-            break
-    return work[rank]

@@ -12,7 +12,6 @@ from .final_fit import (
     LinearFit,
     fit_kernel,
     fit_linear,
-    fit_nystroem,
 )
 from .leverage import pulling_rows
 from .reference import capped_error
@@ -44,19 +43,14 @@ class Model(NamedTuple):
         """The ordinary fit of weighted rows."""
         if self.linear:
             return fit_linear(X, y, weights, self.alpha)
-        found, searched = self.components, self.search_gamma
-        if found is not None and found.number < len(y):
-            return fit_nystroem(
-                X,
-                y,
-                weights,
-                self.kernel,
-                found,
-                alpha=self.alpha,
-                search_gamma=searched,
-            )
         return fit_kernel(
-            X, y, weights, self.kernel, alpha=self.alpha, search_gamma=searched
+            X,
+            y,
+            weights,
+            self.kernel,
+            alpha=self.alpha,
+            search_gamma=self.search_gamma,
+            components=self.components,
         )
 
     def settled(self, fit: LinearFit | KernelFit) -> "Model":

@@ -106,20 +106,18 @@ def weighted_quantiles(X: Floats, weight: Floats, levels: list[float]) -> Floats
     return np.asarray(np.take_along_axis(ordered, places, axis=0), dtype=np.float64)
 
 
-def distance_as_a_whole(X: Floats, usual: Bools) -> Floats:
-    """Mean over columns of log(1 + |z|), with z in robust units of the usual rows.
+def distance_as_a_whole(
+    X: Floats, weight: Floats, usual: Bools
+) -> tuple[Floats, float]:
+    """How far out rows are, shape (n,), and beyond what they are far from the usual.
 
-    A heavy tail or a rare value in one or two of many columns moves it little.
+    The mean over columns of log(1 + |z|), with z in robust units of the usual rows: a
+    heavy tail or a rare value in one or two of many columns moves it little.
     """
     with np.errstate(over="ignore"):
         z = Columns.of(X[usual]).standardised(X)
-    return np.asarray(np.log1p(np.abs(z)).mean(axis=1))
-
-
-def beyond_the_others(X: Floats, weight: Floats, usual: Bools) -> Bools:
-    """Which rows are far out as a whole in relation to the usual ones, shape (n,)."""
-    distance = distance_as_a_whole(X, usual)
+    distance = np.log1p(np.abs(z)).mean(axis=1)
     quantiles = weighted_quantiles(distance[usual, None], weight[usual], [0.1, 0.5])
     low, middle = quantiles[:, 0]
     far = FAR * (1.0 + 1.0 / X.shape[1])
-    return np.asarray(distance > middle + max(far, SPREADS * (middle - low)))
+    return distance, float(middle + max(far, SPREADS * (middle - low)))
