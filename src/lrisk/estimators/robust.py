@@ -215,7 +215,11 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             own_X, own_y = X[first], y[first]
             with blas_threads_for(0):  # hundreds of small systems
                 judgement = self._judge(own_X, own_y, distinct.weights)
-                found = fit_judged(model, own_X, own_y, distinct.weights, judgement)
+                rng = generator(self.random_state)
+                found = fit_judged(
+                    model, own_X, own_y, distinct.weights, judgement, rng
+                )
+                judgement = judgement.without(found.belong)
                 self._explainer = Explainer.of(own_X[~judgement.flagged])
             self._store(found, judgement, distinct.weights)
             index = np.full(len(y), -1)
@@ -247,7 +251,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             return nothing_judged(y, NOT_ASKED, (0.0, 0.0))
         found = self.contamination == "auto"
         rng = generator(self.random_state)
-        judgement = judge_table(X, y, rng, ranked=not found)
+        judgement = judge_table(X, y, rng)
         if found:
             return judgement
         return told_share(judgement, float(self.contamination), weights)

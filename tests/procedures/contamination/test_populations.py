@@ -9,7 +9,7 @@ from lrisk.procedures.contamination._likelihood import (
     one_population,
     two_populations,
 )
-from lrisk.procedures.contamination.populations import alone, together
+from lrisk.procedures.contamination.populations import Histogram, alone, together
 
 
 def density(u, core):
@@ -42,7 +42,7 @@ def test_mixture_likelihood_by_scipy():
     share = 0.499 / (1 + np.exp(-0.3))
     core = stats.t(5, loc=0.1, scale=1.1).pdf(u)
     both = (1 - share) * core + share * stats.norm(12, 5).pdf(u)
-    value, _ = two_populations(p, u, 3.0, 6.0)
+    value, _ = two_populations(p, u, np.ones(len(u)), 3.0, 6.0)
     assert value == pytest.approx(-np.log(both).sum(), rel=1e-12)
 
 
@@ -69,20 +69,25 @@ def check_slope(function, p):
 @pytest.mark.parametrize("core", CORES)
 def test_slope_of_one_population(core):
     u = np.random.default_rng(1).standard_t(3, size=60)
-    check_slope(lambda p: one_population(p, u, 1.5), core)
+    check_slope(lambda p: one_population(p, u, np.ones(len(u)), 1.5), core)
 
 
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("outliers", OUTLIERS)
 def test_slope_of_two_populations(core, outliers):
     u = np.random.default_rng(1).standard_t(3, size=60)
-    check_slope(lambda p: two_populations(p, u, 3.0, 6.0), (*core[:4], *outliers))
+    check_slope(
+        lambda p: two_populations(p, u, np.ones(len(u)), 3.0, 6.0),
+        (*core[:4], *outliers),
+    )
 
 
 def test_one_population_by_scipy():
     u = np.random.default_rng(2).standard_t(3, size=60)
     free = np.log(5.0 - 1.5)
-    value, _ = one_population(np.array([0.3, 0.2, 0.2, free, free]), u, 1.5)
+    value, _ = one_population(
+        np.array([0.3, 0.2, 0.2, free, free]), u, np.ones(60), 1.5
+    )
     expected = -stats.t(5, loc=0.3, scale=np.exp(0.2)).logpdf(u).sum()
     assert value == pytest.approx(expected + 2e-3 * (free - 1.5) ** 2, rel=1e-12)
 
@@ -95,7 +100,7 @@ def test_share_is_recovered(share):
         u = rng.normal(size=400)
         wrong = rng.random(400) < share
         u[wrong] = rng.normal(10, 6, size=wrong.sum())
-        found.append(together(u).share - wrong.mean())
+        found.append(together(Histogram.of(u)).share - wrong.mean())
     assert abs(np.mean(found)) < 0.03
     assert np.max(np.abs(found)) < 0.07
 
@@ -114,14 +119,17 @@ def test_one_population_is_enough_for_awkward_noise(draw):
     for seed in range(5):
         u = draw(np.random.default_rng(seed))
         u = (u - np.median(u)) / stats.median_abs_deviation(u, scale="normal")
-        gains.append(2 * (alone(u) - together(u).loss) - 2 * np.log(len(u)))
+        gains.append(
+            2 * (alone(Histogram.of(u)) - together(Histogram.of(u)).loss)
+            - 2 * np.log(len(u))
+        )
     assert max(gains) < 2.0 + 400 / 300
 
 
 def test_chance_never_falls_outwards_and_is_zero_inside():
     rng = np.random.default_rng(0)
     u = np.concatenate([rng.normal(size=300), rng.normal(8, 3, size=60)])
-    found = together(u)
+    found = together(Histogram.of(u))
     mode, left, right = found.core[:3]
     out = mode + right * np.linspace(0, 1e3, 2000)
     chance = found.outlier_probability(out)

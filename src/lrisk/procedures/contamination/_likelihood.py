@@ -119,11 +119,12 @@ def core_slope(
 
 
 @jit
-def one_population(p: Floats, u: Floats, least: float) -> Any:
+def one_population(p: Floats, u: Floats, counts: Floats, least: float) -> Any:
     """−log likelihood of a two-piece t with degrees of its own on each side; its slope.
 
     p = (mode, log scales, two free parameters of the degrees); a weak pull keeps the
-    degrees from running away where the data says nothing.
+    degrees from running away where the data says nothing. `counts` says how many rows
+    have each residual.
     """
     core = np.empty(5)
     core[0] = p[0]
@@ -133,9 +134,11 @@ def one_population(p: Floats, u: Floats, least: float) -> Any:
     core[4] = freedom_of(p[4], least)
     work, slope = np.empty(len(u)), np.empty(5)
     core_log_density(u, core, work)
-    core_slope(u, core, np.ones(len(u)), work, slope)
+    core_slope(u, core, counts, work, slope)
     slope *= -1.0
-    value = -np.sum(work)
+    value = 0.0
+    for i in range(len(u)):
+        value -= counts[i] * work[i]
     for k in range(1, 3):
         slope[k] *= is_within(p[k], 9.0)
     for k in range(3, 5):
@@ -146,7 +149,9 @@ def one_population(p: Floats, u: Floats, least: float) -> Any:
 
 
 @jit(fastmath=False)
-def two_populations(p: Floats, u: Floats, least: float, apart: float) -> Any:
+def two_populations(
+    p: Floats, u: Floats, counts: Floats, least: float, apart: float
+) -> Any:
     """−log likelihood of a two-piece t and wide Gaussian outliers, and its slope.
 
     p = (mode, log scales, parameter of the common degrees, logit of ε/.499, centre and
@@ -168,15 +173,16 @@ def two_populations(p: Floats, u: Floats, least: float, apart: float) -> Any:
     core_log_density(u, core, work)
     inner = math.log1p(-share)
     outer = math.log(share) - math.log(width) - 0.5 * math.log(2.0 * math.pi)
-    value, outliers, first, second = 0.0, 0.0, 0.0, 0.0
+    value, outliers, first, second, total = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(len(u)):
         a = inner + work[i]
         z = (u[i] - centre) / width
         b = outer - 0.5 * z * z
         ratio = math.exp(-abs(a - b))
-        value -= max(a, b) + math.log1p(ratio)
-        chance = (ratio if b < a else 1.0) / (1.0 + ratio)
-        belongs[i] = 1.0 - chance
+        value -= counts[i] * (max(a, b) + math.log1p(ratio))
+        chance = counts[i] * (ratio if b < a else 1.0) / (1.0 + ratio)
+        belongs[i] = counts[i] - chance
+        total += counts[i]
         outliers += chance
         first += chance * z
         second += chance * (z * z - 1.0)
@@ -185,7 +191,7 @@ def two_populations(p: Floats, u: Floats, least: float, apart: float) -> Any:
     slope[:3] = -five[:3]
     slope[3] = -(five[3] + five[4]) * slope_of_freedom(p[3], least)
     rate = (1.0 - part) * is_within(p[4], 9.0)  # of log ε
-    slope[4] = rate * ((len(u) - outliers) * share / (1.0 - share) - outliers)
+    slope[4] = rate * ((total - outliers) * share / (1.0 - share) - outliers)
     slope[5] = -first / width
     slope[6] = -second
     value += _penalty(core, centre, width, apart, slope)

@@ -4,18 +4,25 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from scipy.special import ndtri
 
-from ..._typing import Floats
+from ..._typing import Bools, Floats
 from ...spaces import Kernel, NystroemSpace
 from ...spaces.nystroem import HELD_ENTRIES, Centres
 from ..nystroem import drawn_centres
 from .kernel_ridge import Pairs, blocks, inverse_and_solution
+from .robust_scale import weighted_quantiles
 
 #: Penalties tried for a linear model, in units of the mean weight of its rows.
 LINEAR_ALPHAS = np.geomspace(1e-3, 1e4, 22)
 #: Penalties tried for a kernel model, and factors on the default γ.
 KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
 GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
+#: Robust scales from the median up to which a value counts in the scale of its column:
+#: what ordinary columns never reach.
+MOST_SCALES = 10.0
+#: Rows that are sorted for the quartiles of the columns.
+MOST_SORTED = 10_000
 #: Rows on which γ and the penalty of a kernel model are compared.
 SEARCH_ROWS = 1000
 
@@ -27,42 +34,88 @@ class Scaling(NamedTuple):
     scale: Floats
 
     @classmethod
-    def of(cls, X: Floats, weights: Floats) -> "Scaling":
-        """Of some rows; constant columns are left as they are."""
-        center = np.average(X, axis=0, weights=weights)
-        scale = np.sqrt(np.average((X - center) ** 2, axis=0, weights=weights))
-        tiny = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)
-        return cls(center, np.where(tiny, 1.0, scale))
+    def of(cls, X: Floats, weights: Floats, scale: Floats | None = None) -> "Scaling":
+        """Of some rows, about their weighted mean; the scale is found unless given."""
+        scale = column_scales(X, weights) if scale is None else scale
+        return cls(np.average(X, axis=0, weights=weights), scale)
 
     def __call__(self, X: Floats) -> Floats:
         """(X − center)/scale."""
         return np.asarray((X - self.center) / self.scale)
 
 
+def column_scales(X: Floats, weights: Floats) -> Floats:
+    """Standard deviations of the columns; constant columns are left as they are.
+
+    Values count up to ten robust scales from the median (quartiles, of at most ten
+    thousand rows): one row in another unit must not make all others equal.
+    """
+    few = np.linspace(0, len(X) - 1, min(len(X), MOST_SORTED)).astype(int)
+    quartiles = weighted_quantiles(X[few], weights[few], [0.25, 0.5, 0.75])
+    low, middle, high = quartiles
+    reach = MOST_SCALES * (high - low) / (2.0 * float(ndtri(0.75)))
+    reach = np.where(reach > 0.0, reach, np.inf)
+    held = np.clip(X, middle - reach, middle + reach)
+    center = np.average(held, axis=0, weights=weights)
+    scale = np.sqrt(np.average((held - center) ** 2, axis=0, weights=weights))
+    tiny = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)
+    return np.where(tiny, 1.0, scale)
+
+
 class LinearFit(NamedTuple):
-    """f(x) = coef·x + intercept, its penalty, and residuals left out of the fit."""
+    """f(x) = coef·x + intercept, its penalty, and residuals left out of the fit.
+
+    basis, squares, mass : directions of the standardised rows, their sums of squares,
+        and the sum of the weights
+    """
 
     scaling: Scaling
     coef: Floats
     intercept: float
     alpha: float
     left_out: Floats
+    basis: Floats
+    squares: Floats
+    mass: float
 
     def predict(self, X: Floats) -> Floats:
         """Values at other rows."""
         return np.asarray(X @ self.coef + self.intercept)
 
+    def leverage(self, X: Floats) -> Floats:
+        """Variance of f(x) in that of the noise: zᵀ(ZᵀWZ + α)⁻¹z + 1/Σw; shape (n,).
+
+        In directions that the rows of the fit do not have, the penalty is all there is.
+        """
+        z = self.scaling(X)
+        along = z @ self.basis
+        seen = (along * along) @ (1.0 / (self.squares + self.alpha))
+        rest = np.einsum("ij,ij->i", z, z) - np.einsum("ij,ij->i", along, along)
+        return np.asarray(seen + np.maximum(rest, 0.0) / self.alpha + 1.0 / self.mass)
+
 
 def fit_linear(
-    X: Floats, y: Floats, weights: Floats, alpha: float | None = None
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    alpha: float | None = None,
+    factors: Floats | None = None,
+    scale: Floats | None = None,
 ) -> LinearFit:
     """Ridge regression on standardised columns; α by leave-one-out unless given.
 
     Minimises Σ w_i (y_i − f(x_i))² + α‖v‖², v the coefficients of standardised columns.
     With Z = √w∘(standardised, weighted-centred) rows = U S Vᵀ, the hat matrix is
     U diag(s²/(s² + α)) Uᵀ plus that of the intercept.
+
+    With `factors` the weights are w∘factors, the factors those that hold residuals
+    back. These rows have no say in the search of α, and in it the squared residuals
+    e² of the rows left out count as e²/(1 + leverage): a far row, of which the others
+    know little, would decide it. `scale` is that of the columns, if it is known.
     """
-    scaling = Scaling.of(X, weights)
+    if factors is not None:
+        weights, largest = weights * factors, np.max(factors)
+    scaling = Scaling.of(X, weights, scale)
     root = np.sqrt(weights)
     Z = scaling(X)
     Z *= root[:, None]
@@ -83,26 +136,30 @@ def fit_linear(
     grid = LINEAR_ALPHAS * float(np.mean(weights)) if alpha is None else [alpha]
     shrink = values / (values + np.reshape(grid, (-1, 1)))
 
-    def left_out(part: slice, shrink: Floats) -> Floats:
-        """√w∘residuals of some rows, for each row of factors, as if left out."""
+    def left_out(part: slice, shrink: Floats) -> tuple[Floats, Floats]:
+        """√w∘residuals of some rows left out, for each row of factors; 1 − leverage."""
         rows = U[part]
         residuals = target[part, None] - rows @ (shrink * projected).T
         own = (rows * rows) @ shrink.T + base[part, None]
-        return np.asarray(residuals / np.maximum(1.0 - own, 1e-10))
+        others = np.maximum(1.0 - own, 1e-10)
+        return np.asarray(residuals / others), others
 
     best = 0
     if len(grid) > 1:
         errors = np.zeros(len(grid))
         for part in blocks(n, len(grid)):
-            left = left_out(part, shrink)
+            left, others = left_out(part, shrink)
+            if factors is not None:
+                left = (left * np.sqrt(others))[factors[part] == largest]
             errors += np.einsum("ij,ij->j", left, left)
         best = int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))
     penalty = float(grid[best])
-    left = left_out(slice(None), shrink[best : best + 1])[:, 0] / root
+    left = left_out(slice(None), shrink[best : best + 1])[0][:, 0] / root
     slopes = V @ (np.sqrt(values) / (values + penalty) * projected)
     coef = slopes / scaling.scale
     intercept = level - float(coef @ scaling.center)
-    return LinearFit(scaling, coef, intercept, penalty, left)
+    mass = float(np.sum(weights))
+    return LinearFit(scaling, coef, intercept, penalty, left, V, values, mass)
 
 
 class KernelFit(NamedTuple):
@@ -150,8 +207,12 @@ def _prepared(
     kernel: Kernel,
     alpha: float | None,
     search_gamma: bool,
+    say: Bools,
 ) -> Prepared:
-    """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
+    """What a kernel fit begins with; γ and α that are not given by leave-one-out.
+
+    Only rows that have a `say` count in their choice.
+    """
     scaling = Scaling.of(X, weights)
     Z = scaling(X)
     level = float(np.average(y, weights=weights))
@@ -160,7 +221,7 @@ def _prepared(
     penalty = alpha
     if alpha is None or search_gamma:
         kernel, penalty = _search(
-            Z[few], target[few], weights[few], kernel, alpha, search_gamma
+            Z[few], target[few], weights[few], kernel, alpha, search_gamma, say[few]
         )
     assert penalty is not None
     return Prepared(scaling, Z, level, target, kernel, penalty)
@@ -175,12 +236,17 @@ def fit_kernel(
     alpha: float | None = None,
     search_gamma: bool = True,
     components: Components | None = None,
+    factors: Floats | None = None,
 ) -> KernelFit:
     """Kernel ridge regression on standardised columns; γ and α by leave-one-out.
 
-    Over all rows, or over fewer `components` drawn from them.
+    Over all rows, or over fewer `components` drawn from them. `factors` as in
+    `fit_linear`.
     """
-    begun = _prepared(X, y, weights, kernel, alpha, search_gamma)
+    say = np.ones(len(y), dtype=bool)
+    if factors is not None:
+        weights, say = weights * factors, factors == np.max(factors)
+    begun = _prepared(X, y, weights, kernel, alpha, search_gamma, say)
     if components is not None and components.number < len(y):
         drawn = drawn_centres(X, components.number, components.salt)
         return _over_centres(begun, weights, begun.Z[drawn])
@@ -221,6 +287,7 @@ def _search(
     kernel: Kernel,
     alpha: float | None,
     search_gamma: bool,
+    say: Bools,
 ) -> tuple[Kernel, float]:
     """The γ and α with the lowest weighted leave-one-out error."""
     kernels = [kernel]
@@ -239,7 +306,7 @@ def _search(
         projected, squares = vectors.T @ (root * y), vectors * vectors
         for penalty in grid:
             shrink = 1.0 / (values + penalty)
-            left = (vectors @ (shrink * projected)) / (squares @ shrink)
+            left = ((vectors @ (shrink * projected)) / (squares @ shrink))[say]
             error = float(left @ left)
             if best is None or error < best[0]:
                 best = (error, candidate, float(penalty))

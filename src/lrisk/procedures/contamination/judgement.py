@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Bools, Floats
+from ..._typing import Bools, Floats, Indices
 from .forest import MedianForest
 from .kernel_ridge import squared_distances
 from .noise_level import NoiseLevel
-from .populations import Populations, alone, together
+from .populations import Populations, split
 from .reference import (
     BISQUARE,
     Reference,
@@ -29,12 +29,6 @@ FLAGGED_ABOVE = 0.7
 COMPRESSED_BEYOND = 20.0
 #: Least rows for a verdict, and most rows that references are fitted to.
 FEWEST_ROWS, PILOT_ROWS = 40, 1000
-#: Evidence that two populations need: a + b/n. On simulated clean tables (normal,
-#: lognormal, t₃, heteroscedastic, non-linear, whole numbers; 50 to 200 rows) one
-#: population stayed below it but for a step function at 50 rows.
-EVIDENCE, EVIDENCE_OF_FEW = 2.0, 400.0
-#: Share from which on two populations are halves: of one width, of any.
-EQUAL_NARROW, EQUAL_WIDE = 0.45, 0.48
 #: Share of one value from which on half-samples would see nothing else.
 POINT_MASS = 0.25
 #: Share of the robust error below which the ordinary fit calls flagged rows structure.
@@ -106,15 +100,6 @@ def has_point_mass(y: Floats) -> bool:
     return bool(counts.max() >= POINT_MASS * len(y)) and tie_width(y) == 0.0
 
 
-def _equal_halves(found: Populations) -> bool:
-    """Whether the populations are as large, or nearly so and as wide.
-
-    Then nobody can say which of them is the outlier.
-    """
-    narrow = found.width < 3.0 * float(np.mean(found.core[1:3]))
-    return found.share > (EQUAL_NARROW if narrow else EQUAL_WIDE)
-
-
 def verdict(
     residuals: Floats,
     fitted: Floats,
@@ -136,21 +121,18 @@ def verdict(
     none = np.zeros(n)
     for attempt in range(3):
         u = compress((residuals - shift) / scale, COMPRESSED_BEYOND)
-        found = together(u)
-        if found is None:
-            return Verdict(0.0, -np.inf, none, u, scale, shift, level, None)
-        evidence = float(2.0 * (alone(u) - found.loss) - 2.0 * np.log(n))
-        chance = found.outlier_probability(u)
-        if evidence <= EVIDENCE + EVIDENCE_OF_FEW / n:
-            result = Verdict(0.0, evidence, none, u, scale, shift, level, found)
-            if attempt > 0 or evidence <= -5.0:
-                return result
-        elif _equal_halves(found):
-            return Verdict(0.0, evidence, none, u, scale, shift, level, found)
+        found = split(u)
+        both, evidence = found.populations, found.evidence
+        if both is None:
+            return Verdict(0.0, evidence, none, u, scale, shift, level, None)
+        chance = both.outlier_probability(u)
+        if found.found:
+            share = both.share
+            result = Verdict(share, evidence, chance, u, scale, shift, level, both)
         else:
-            result = Verdict(
-                found.share, evidence, chance, u, scale, shift, level, found
-            )
+            result = Verdict(0.0, evidence, none, u, scale, shift, level, both)
+            if attempt > 0 or evidence <= -5.0 or both.equal_halves:
+                return result
         now = chance < 0.5
         if np.array_equal(now, kept) or not now.any():
             break
@@ -167,8 +149,35 @@ class Look(NamedTuple):
     verdict: Verdict
 
 
+class Assessment(NamedTuple):
+    """What a reference says of the rows it was fitted to, before any doubt.
+
+    group : rows apart in X that follow a relation of their own
+    beside_mass : whether only rows beside the value of very many were compared
+    """
+
+    look: Look
+    source: str
+    group: Bools
+    beside_mass: bool = False
+
+    def of_all_rows(self, u: Floats, chosen: Indices) -> "Assessment":
+        """With the populations of all rows of the table in place of its own."""
+        found = split(u)
+        both = found.populations
+        verdict = self.look.verdict
+        chance = np.zeros(len(chosen))
+        if found.found and both is not None:
+            chance = both.outlier_probability(verdict.u)
+        share = both.share if found.found and both is not None else 0.0
+        verdict = verdict._replace(
+            share=share, evidence=found.evidence, chance=chance, populations=both
+        )
+        return self._replace(look=self.look._replace(verdict=verdict))
+
+
 class Pilot(NamedTuple):
-    """The judgement of the pilot's rows.
+    """The judgement of the rows that a reference was fitted to.
 
     gated : share of the flagged rows that the forest fits
     group : rows apart in X that follow a relation of their own
@@ -182,7 +191,7 @@ class Pilot(NamedTuple):
     gate: "Gate | None" = None
 
 
-def _dither(residuals: Floats, width: float) -> Floats:
+def dithered(residuals: Floats, width: float) -> Floats:
     """Residuals of tied targets, spread evenly over the width of a tie.
 
     By a sequence of low discrepancy over the (canonical) order of rows: no chance
@@ -199,7 +208,7 @@ def _look(
     reference: Reference, y: Floats, width: float, level_rows: Bools | None = None
 ) -> Look:
     fitted = y - reference.residuals
-    residuals = _dither(reference.residuals, width)
+    residuals = dithered(reference.residuals, width)
     return Look(
         reference, fitted, verdict(residuals, fitted, reference.rows, level_rows)
     )
@@ -247,17 +256,18 @@ def apart_from(rows: Floats, others: Floats, neighbours: int = 5) -> Bools:
     return np.asarray(theirs > 4.0 * np.quantile(own, 0.95) + rounding)
 
 
-def judge_pilot(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Pilot:
-    """Judge at most a thousand rows by all stages.
+def assess(X: Floats, y: Floats, *, groups: bool = True) -> Assessment:
+    """Compare at most a thousand rows with a reference of their own.
 
     With `groups` predictable rows apart in X are named and left to the caller; without,
     all that is predictable is structure.
     """
     columns = Columns.of(X)
     width = tie_width(y)
+    nobody = np.zeros(len(y), dtype=bool)
     if has_point_mass(y):
         look = _look_beside_mass(ordinary_reference(X, y, columns), y)
-        return _doubted(y, look, "ordinary", width, seed)
+        return Assessment(look, "ordinary", nobody, beside_mass=True)
     look = _look(robust_reference(X, y, columns), y, width)
     if look.verdict.share >= LARGE_SHARE:
         # What was found may have widened the columns' scales.
@@ -267,7 +277,7 @@ def judge_pilot(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Pilo
             again = _look(robust_reference(X, y, columns), y, width)
             look = again if again.verdict.share > 0.0 else look
     if look.verdict.flagged.sum() < 3:
-        return _doubted(y, look, "robust", width, seed)
+        return Assessment(look, "robust", nobody)
     ordinary = ordinary_reference(X, y, columns)
     ratio = predictable_ratio(
         ordinary.residuals, look.reference.residuals, look.verdict.flagged
@@ -277,31 +287,32 @@ def judge_pilot(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Pilo
         flagged, rows = look.verdict.flagged, look.reference.rows
         apart = flagged & apart_from(rows, rows[~flagged])
         if groups and apart.sum() >= 0.5 * look.verdict.flagged.sum():
-            return Pilot(look, "group", 0.0, look.verdict.chance, apart)
+            return Assessment(look, "group", apart)
         look, source = _look(ordinary, y, width), "ordinary"
     elif look.verdict.share >= LARGE_SHARE:
         look = _polished(y, look, width)
-    return _doubted(y, look, source, width, seed)
+    return Assessment(look, source, nobody)
 
 
-def _doubted(y: Floats, look: Look, source: str, width: float, seed: int) -> Pilot:
-    """The look, and what the forest says to its flags."""
-    nobody = np.zeros(len(y), dtype=bool)
+def doubted(assessment: Assessment, y: Floats, seed: int) -> Pilot:
+    """What was found, and what the forest says to it."""
+    look, source, group, _ = assessment
     if not look.verdict.flagged.any():
-        return Pilot(look, source, 0.0, look.verdict.chance, nobody)
+        return Pilot(look, source, 0.0, look.verdict.chance, group)
+    width = tie_width(y)
     gate = Gate.of(y, look, width, seed)
     if gate.own_scale > COMPETENT_BELOW * half_scale(
         look.reference.residuals[~look.verdict.flagged]
     ):
-        return Pilot(look, source, 0.0, look.verdict.chance, nobody)
-    own = _dither(gate.forest.residuals, width)
+        return Pilot(look, source, 0.0, look.verdict.chance, group)
+    own = dithered(gate.forest.residuals, width)
     rows, flagged = look.reference.rows, look.verdict.flagged
     fits = gate.fits(own, y - gate.forest.residuals, rows, own=True)
     # A forest learns a far group by heart, however wrong its targets are.
     fits &= ~apart_from(rows, rows[~flagged])
     gated = float(np.mean(fits[flagged]))
     chance = np.where(fits, np.minimum(look.verdict.chance, 0.5), look.verdict.chance)
-    return Pilot(look, source, gated, chance, nobody, gate)
+    return Pilot(look, source, gated, chance, group, gate)
 
 
 def _polished(y: Floats, look: Look, width: float) -> Look:
@@ -316,7 +327,7 @@ def _polished(y: Floats, look: Look, width: float) -> Look:
         again = _look(reference, y, width, look.verdict.chance < 0.5)
         if again.verdict.share <= 0.0:
             found = again.verdict.populations
-            return again if found is not None and _equal_halves(found) else look
+            return again if found is not None and found.equal_halves else look
         look = again
     return look
 
@@ -339,7 +350,7 @@ class Gate(NamedTuple):
         """Grow the forest and measure its residuals."""
         forest = MedianForest(look.reference.rows, y, seed)
         flagged = look.verdict.flagged
-        residuals = _dither(forest.residuals, width)
+        residuals = dithered(forest.residuals, width)
         middle = float(np.median(residuals[~flagged]))
         whole = half_scale(residuals - np.median(residuals))
         inside = half_scale(residuals[~flagged] - middle)

@@ -1,4 +1,4 @@
-"""Rows far from the others in X that pull a line their way.
+"""Groups of rows far from the others in X that pull a line their way.
 
 A flexible reference follows such rows and cannot judge them; a linear model is ruled by
 them. They are left out of a linear fit only if most of them misfit a robust line
@@ -15,55 +15,24 @@ from .feature_errors import suspected_columns
 from .final_fit import LinearFit, fit_linear
 from .groups import FEWEST, LARGEST_SHARE, MOST_OF_A_KIND, groups_apart
 from .reference import capped_error
-from .robust_scale import distance_as_a_whole, half_scale
+from .robust_scale import half_scale
 
-#: Columns from which on a single row may be gross, and by how much its logarithmic
-#: distance is beyond the next: 4.5 times as far in every column.
-GROSS_COLUMNS, GROSS_GAP = 3, 1.5
 #: Scales by which far rows must misfit, and the least gain in squared error.
 MISFIT, GAIN = 6.0, 0.05
 
 
-class Suspects(NamedTuple):
-    """Rows that may pull, and how many of them must misfit at least.
-
-    Rows far out as a whole need not be a group: a single one may rule the line.
-    """
-
-    rows: Bools
-    fewest: int
-
-    def may_pull(self, pulling: Bools) -> bool:
-        """Whether enough of them are left, and not too many."""
-        count = np.sum(self.rows & ~pulling)
-        return bool(self.fewest <= count <= LARGEST_SHARE * len(pulling))
-
-
-def suspected_rows(X: Floats, group: Bools) -> list[Suspects]:
+def suspected_rows(X: Floats, group: Bools) -> list[Bools]:
     """What may pull a line.
 
-    Rows far out as a whole, a group found before, groups apart in X, and rows with a
-    value behind a gap.
+    A group found before, groups apart in X, and rows with a value behind a gap.
     """
     far = [rows for _, rows in suspected_columns(X)]
-    groups = [group, *groups_apart(X), *far[:MOST_OF_A_KIND]]
-    return [Suspects(_gross_rows(X), 1), *(Suspects(g, FEWEST) for g in groups)]
+    return [group, *groups_apart(X), *far[:MOST_OF_A_KIND]]
 
 
-def _gross_rows(X: Floats) -> Bools:
-    """Rows of three columns and more far out as a whole, behind a gap.
-
-    As by another unit in all columns. Without the gap, or by one or two columns, they
-    may be the end of a tail, which a line fits badly where the relation is curved.
-    """
-    nobody, n = np.zeros(len(X), dtype=bool), len(X)
-    if X.shape[1] < GROSS_COLUMNS:
-        return nobody
-    distance, limit = distance_as_a_whole(X, np.ones(n), np.ones(n, dtype=bool))
-    ordered = np.sort(distance)
-    ordered = ordered[max(0, np.searchsorted(ordered, limit, "right") - 1) :]
-    gaps = np.flatnonzero(np.diff(ordered) >= GROSS_GAP)
-    return distance > ordered[gaps[0]] if len(gaps) else nobody
+def _may_pull(rows: Bools, pulling: Bools) -> bool:
+    """Whether enough of them are left, and not too many."""
+    return bool(FEWEST <= np.sum(rows & ~pulling) <= LARGEST_SHARE * len(pulling))
 
 
 def pulling_rows(
@@ -76,12 +45,12 @@ def pulling_rows(
     that seem to misfit.
     """
     pulling = np.zeros(len(y), dtype=bool)
-    suspected = [s for s in suspected_rows(X, group) if s.may_pull(pulling)]
+    suspected = [s for s in suspected_rows(X, group) if _may_pull(s, pulling)]
     while suspected:
         left = ~pulling
         lines = Lines(X[left], y[left], weights[left], alpha)
         with np.errstate(over="ignore", invalid="ignore"):  # of rows soon left out
-            trials = [_tried(lines, s.rows[left], s.fewest) for s in suspected]
+            trials = [_tried(lines, rows[left]) for rows in suspected]
         best = min(trials, key=lambda trial: trial.error)
         found = pulling.copy()
         found[left] = best.pulling
@@ -89,9 +58,9 @@ def pulling_rows(
             break
         pulling = found
         suspected = [
-            s
-            for s, trial in zip(suspected, trials, strict=True)
-            if trial.error < 1.0 and s.may_pull(pulling)
+            rows
+            for rows, trial in zip(suspected, trials, strict=True)
+            if trial.error < 1.0 and _may_pull(rows, pulling)
         ]
     return pulling
 
@@ -127,7 +96,7 @@ class Lines:
         return self.through(np.ones(len(self.y), dtype=bool))
 
 
-def _tried(lines: Lines, suspects: Bools, fewest: int) -> Tried:
+def _tried(lines: Lines, suspects: Bools) -> Tried:
     """Suspects that misfit the robust line through the rest, and whether that pays."""
     X, y, rest = lines.X, lines.y, ~suspects
     line, fitted = lines.through(rest), rest
@@ -140,7 +109,7 @@ def _tried(lines: Lines, suspects: Bools, fewest: int) -> Tried:
     away[fitted] = np.abs(line.left_out)  # as of rows it has not seen
     scale = half_scale(away[rest])
     pulling = suspects & (away > MISFIT * scale)
-    few = pulling.sum() < max(fewest, 0.5 * suspects.sum())
+    few = pulling.sum() < max(FEWEST, 0.5 * suspects.sum())
     if few or np.mean(pulling[suspects]) <= 5.0 * np.mean(away[rest] > MISFIT * scale):
         return Tried(pulling, 1.0)
     without, cap = lines.through(~pulling), MISFIT * scale

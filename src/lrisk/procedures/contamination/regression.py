@@ -1,4 +1,4 @@
-"""Regression with an unknown share of wrong rows: judge, drop, hold back, fit."""
+"""Regression with an unknown share of wrong rows: judge, leave out, hold back, fit."""
 
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from .final_fit import (
     fit_linear,
 )
 from .leverage import pulling_rows
+from .line import HELD_BEYOND, majority_line
 from .reference import capped_error
 from .robust_scale import half_scale
 from .table import Judgement
@@ -22,8 +23,6 @@ from .table import Judgement
 DROPPED_ABOVE = 0.5
 #: Source of a judgement under which no row may be left out.
 NOT_ASKED = "not asked"
-#: Scales beyond which the final fit holds residuals back, and its reweighting steps.
-HUBER_SCALES, HUBER_STEPS = 1.5, 4
 
 
 class Model(NamedTuple):
@@ -39,10 +38,12 @@ class Model(NamedTuple):
         """Whether the coefficients are of columns."""
         return self.kernel.name == "linear"
 
-    def fit(self, X: Floats, y: Floats, weights: Floats) -> LinearFit | KernelFit:
-        """The ordinary fit of weighted rows."""
+    def fit(
+        self, X: Floats, y: Floats, weights: Floats, factors: Floats | None = None
+    ) -> LinearFit | KernelFit:
+        """The fit of weighted rows, some of them held back by factors."""
         if self.linear:
-            return fit_linear(X, y, weights, self.alpha)
+            return fit_linear(X, y, weights, self.alpha, factors)
         return fit_kernel(
             X,
             y,
@@ -51,78 +52,100 @@ class Model(NamedTuple):
             alpha=self.alpha,
             search_gamma=self.search_gamma,
             components=self.components,
+            factors=factors,
         )
-
-    def settled(self, fit: LinearFit | KernelFit) -> "Model":
-        """The same model with the penalties that a fit has found."""
-        kernel = fit.kernel if isinstance(fit, KernelFit) else self.kernel
-        return Model(kernel, fit.alpha, False, self.components)
 
 
 class RobustFit(NamedTuple):
-    """The fit, the rows it rests on, and how it compares with the ordinary one.
+    """The fit, and which rows it rests on.
 
-    pulling : rows left out only for their leverage
+    pulling : rows left out only because they do not fit the line of the majority
+    belong : rows that were judged wrong where only the line knows better, and it fits
+        them
+    chosen : "ordinary", "held back", "robust" or "without leverage"
     errors : capped leave-one-out errors on the rows kept, by the name of the fit
     """
 
     fit: LinearFit | KernelFit
-    kept: Bools
     pulling: Bools
+    belong: Bools
     chosen: str
     errors: dict[str, float]
 
 
 def fit_judged(
-    model: Model, X: Floats, y: Floats, weights: Floats, judgement: Judgement
+    model: Model,
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    judgement: Judgement,
+    rng: np.random.Generator,
 ) -> RobustFit:
-    """The ordinary fit where nothing was found, else Huber's of what belongs.
+    """The fit of the rows that belong, none of which can pull it far.
 
     Rows that probably do not belong are left out, the others weighted by their chance
-    to belong. The start holds targets within the core of the noise round the flexible
-    reference; the fit then holds them within 1.5 scales of itself. The errors compare
-    the fits on the rows kept, with one cap.
+    to belong, and residuals are held within three scales of a fit that a minority
+    cannot move: the line of the majority, or for other kernels the flexible reference
+    by which rows were judged. Where nobody is left out or held back this is the
+    ordinary fit. The errors compare both on the rows kept, with one cap.
     """
+    nobody = np.zeros(len(y), dtype=bool)
+    if judgement.source == NOT_ASKED:
+        return RobustFit(model.fit(X, y, weights), nobody, nobody, "ordinary", {})
     dropped = judgement.chance > DROPPED_ABOVE
-    pulling = np.zeros(len(y), dtype=bool)
-    if model.linear and judgement.source != NOT_ASKED:
-        free = ~dropped
-        pulling[free] = pulling_rows(
-            X[free], y[free], weights[free], judgement.group[free], model.alpha
-        )
+    belong = nobody
+    if model.linear:
+        factors = _by_the_line(model, X, y, weights, judgement, rng)
+        belong = dropped & (factors == 1.0)
+        dropped = dropped & ~belong
+        factors[dropped] = 0.0
+    else:
+        u = np.abs(judgement.in_core_scales(y))
+        factors = HELD_BEYOND / np.maximum(u, HELD_BEYOND)
+        factors[dropped] = 0.0
+    kept = factors > 0.0
+    pulling = ~(kept | dropped)
     with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
         ordinary = model.fit(X, y, weights)
-    kept = ~(dropped | pulling)
+    if np.all(factors == 1.0):
+        return RobustFit(ordinary, pulling, belong, "ordinary", {})
+    chance = np.where(belong, 0.0, judgement.chance)
+    own = (weights * (1.0 - chance))[kept]
+    fit = model.fit(X[kept], y[kept], own, factors[kept])
+    chosen = "robust" if dropped.any() else "without leverage"
     if kept.all():
-        return RobustFit(ordinary, kept, pulling, "ordinary", {})
-    weights = (weights * (1.0 - judgement.chance))[kept]
-    before = ordinary.left_out[kept]
-    X, y = X[kept], y[kept]
-    if dropped.any():
-        chosen = "robust"
-        held = judgement._replace(
-            expected=judgement.expected[kept], scale=judgement.scale[kept]
-        ).winsorised(y)
-        start = model.fit(X, held, weights)
-        start = start._replace(left_out=start.left_out + (y - held))
-        fit = _huber(model.settled(start), X, y, weights, start)
-    else:
-        chosen, fit = "without leverage", model.fit(X, y, weights)
+        chosen = "held back"
     cap = 3.0 * max(half_scale(fit.left_out), 1e-300)
     errors = {
         chosen: capped_error(fit.left_out, cap),
-        "ordinary": capped_error(before, cap),
+        "ordinary": capped_error(ordinary.left_out[kept], cap),
     }
-    return RobustFit(fit, kept, pulling, chosen, errors)
+    return RobustFit(fit, pulling, belong, chosen, errors)
 
 
-def _huber(
-    model: Model, X: Floats, y: Floats, weights: Floats, start: LinearFit | KernelFit
-) -> LinearFit | KernelFit:
-    """Huber's M-estimate by reweighting; its scale is the start's."""
-    fit = start
-    cut = HUBER_SCALES * half_scale(start.left_out)
-    for _ in range(HUBER_STEPS if cut > 0.0 else 0):
-        factors = np.minimum(1.0, cut / np.maximum(np.abs(fit.left_out), cut))
-        fit = model.fit(X, y, weights * factors)
-    return fit
+def _by_the_line(
+    model: Model,
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    judgement: Judgement,
+    rng: np.random.Generator,
+) -> Floats:
+    """Factors of all rows by the line of the majority; 0 where they were judged wrong.
+
+    Rows judged wrong far from all others, where the flexible reference only guesses,
+    are left to the line.
+    """
+    dropped = judgement.chance > DROPPED_ABOVE
+    asked = ~dropped | judgement.apart
+    usual = ~dropped
+    usual[usual] = ~pulling_rows(
+        X[usual], y[usual], weights[usual], judgement.group[usual], model.alpha
+    )
+    asked &= usual | dropped
+    line = majority_line(
+        X[asked], y[asked], weights[asked], usual[asked], model.alpha, rng
+    )
+    factors = np.zeros(len(y))
+    factors[asked] = line.factors
+    return factors

@@ -85,11 +85,14 @@ class Columns(NamedTuple):
         """(X − center)/scale."""
         return np.asarray((X - self.center) / self.scale)
 
+    def bounded(self, X: Floats) -> Floats:
+        """Standardised, within what can be multiplied."""
+        with np.errstate(over="ignore"):
+            return np.clip(self.standardised(X), -FARTHEST, FARTHEST)
+
     def compressed(self, X: Floats) -> Floats:
         """Standardised, and logarithmic beyond three scales."""
-        with np.errstate(over="ignore"):
-            Z = np.clip(self.standardised(X), -FARTHEST, FARTHEST)
-        return compress(Z, COMPRESSED_BEYOND)
+        return compress(self.bounded(X), COMPRESSED_BEYOND)
 
 
 def weighted_quantiles(X: Floats, weight: Floats, levels: list[float]) -> Floats:

@@ -13,12 +13,18 @@ from .judgement import (
     FEWEST_ROWS,
     FLAGGED_ABOVE,
     PILOT_ROWS,
+    Assessment,
+    Look,
     Pilot,
     apart_from,
-    judge_pilot,
+    assess,
+    dithered,
+    doubted,
+    tie_width,
 )
-from .populations import together
-from .robust_scale import compress, spread
+from .populations import TOO_FAR, Histogram, expected_beyond, together
+from .reference import robust_reference
+from .robust_scale import Columns, compress, half_scale, spread
 
 #: Least degrees of freedom of a core that is all but Gaussian.
 NEARLY_GAUSSIAN = 20.0
@@ -26,6 +32,10 @@ NEARLY_GAUSSIAN = 20.0
 RESAMPLES, OUTSIDE = 25, 0.05
 #: Evidence below which an interval reaches down to zero.
 WEAK_EVIDENCE = 12.0
+#: Core scales from its mode that are the core.
+CORE_SCALES = 2.5
+#: Rows below which there is no reference to rank them by.
+FEWEST_FOR_A_REFERENCE = 12
 #: Scales within which targets are held while they are judged.
 FARTHEST = 1e9
 #: Share of flagged rows that the forest fits: from here the estimate is lowered, from
@@ -40,9 +50,9 @@ class Judgement(NamedTuple):
     chance : for each row the chance that it does not belong to the others
     u : residuals in local noise scales
     expected : the reference's value for each row, in units of y
-    scale : the noise scale of each row, in units of y; all three are NaN for rows that
-        no reference was fitted to, if nothing was found and nobody asked for ranks
+    scale : the noise scale of each row, in units of y
     low, high : the core of u, 2.5 scales on either side of its mode
+    apart : rows that do not fit where the reference knows no others
     group : rows that lie apart in X and follow a relation of their own
     source : "robust", "ordinary" (what did not fit was predictable), "group" (or lies
         apart), "too few rows", "constant target"
@@ -58,6 +68,7 @@ class Judgement(NamedTuple):
     low: float
     high: float
     group: Bools
+    apart: Bools
     source: str
     evidence: float
     judge: "Judge | None"
@@ -68,13 +79,26 @@ class Judgement(NamedTuple):
         """Rows whose chance is above the threshold."""
         return np.asarray(self.chance > self.threshold)
 
-    def winsorised(self, y: Floats) -> Floats:
-        """y, where it leaves the core, moved to the core's border."""
-        if self.judge is None:
-            return y
-        u = compress((y - self.expected) / self.scale, COMPRESSED_BEYOND)
-        held = self.expected + self.scale * np.clip(u, self.low, self.high)
-        return np.where((u < self.low) | (u > self.high), held, y)
+    def without(self, rows: Bools) -> "Judgement":
+        """The same, but these rows belong after all."""
+        if not rows.any():
+            return self
+        less = float(np.mean(rows))
+        low, high = (max(end - less, 0.0) for end in self.interval)
+        return self._replace(
+            chance=np.where(rows, 0.0, self.chance),
+            share=max(self.share - less, 0.0),
+            interval=(low, high),
+        )
+
+    def in_core_scales(self, y: Floats) -> Floats:
+        """Residuals of the targets in scales of the core, about its mode."""
+        with np.errstate(over="ignore"):
+            away = (y - self.expected) / self.scale
+        if not np.isfinite(self.high):
+            return np.asarray(away)
+        mode, half = 0.5 * (self.low + self.high), 0.5 * (self.high - self.low)
+        return np.asarray((away - mode) / (half / CORE_SCALES))
 
 
 class Units(NamedTuple):
@@ -106,13 +130,7 @@ class Judge(NamedTuple):
 
     def expected(self, X: Floats) -> tuple[Floats, Floats]:
         """What the reference expects at new rows, and the scale of the noise there."""
-        reference, verdict = self.pilot.look.reference, self.pilot.look.verdict
-        fitted, scale = np.empty(len(X)), np.empty(len(X))
-        for part, rows, squares in reference.seen_from(X):
-            fitted[part] = reference.values(rows, squares)
-            scale[part] = verdict.level.at_distances(fitted[part], squares)
-        units = self.units
-        return units.outward(fitted + verdict.shift), units.size * scale
+        return _expected(self.pilot.look, self.units, X)
 
     def standardised(self, X: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
         """Residuals in noise scales, expected values, noise scales of new rows."""
@@ -151,41 +169,35 @@ class Judge(NamedTuple):
         return Judge(pilot, other.silent, self.units)
 
 
-def judge_table(
-    X: Floats, y: Floats, rng: np.random.Generator, *, ranked: bool = False
-) -> Judgement:
-    """Judge all rows of a table (distinct rows, in an order of their own).
-
-    With `ranked` every row has its residual, even where nothing is found.
-    """
+def judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
+    """Judge all rows of a table (distinct rows, in an order of their own)."""
     with blas_threads_for(0):  # hundreds of small systems: more threads only wait
-        return _judge_table(X, y, rng, ranked)
+        return _judge_table(X, y, rng)
 
 
-def _judge_table(
-    X: Floats, y: Floats, rng: np.random.Generator, ranked: bool
-) -> Judgement:
+def _judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
     n = len(y)
-    if n < FEWEST_ROWS:
-        return nothing_judged(y, "too few rows", (0.0, 0.5))
     if np.ptp(y) <= 1e-12 * float(np.max(np.abs(y))):
         return nothing_judged(y, "constant target", (0.0, 0.5))
+    units = Units(float(np.median(y)), spread(y))
+    target = units.inward(y)
+    if n < FEWEST_ROWS:
+        return _ranked_only(X, y, target, units)
     forest_seed, sample_seed, resample_seed = rng.integers(2**31, size=3)
     chosen = np.arange(n)
     if n > PILOT_ROWS:
         draw = np.random.default_rng(sample_seed)
         chosen = np.sort(draw.choice(n, PILOT_ROWS, replace=False))
-    units = Units(float(np.median(y)), spread(y))
-    target = units.inward(y)
-    pilot = judge_pilot(X[chosen], target[chosen], int(forest_seed))
+    found = assess(X[chosen], target[chosen])
     group = np.zeros(n, dtype=bool)
-    if pilot.source == "group":
-        group = _group_of(pilot, X, chosen)
-        chosen = chosen[~pilot.group]
-        pilot = judge_pilot(X[chosen], target[chosen], int(forest_seed), groups=False)
-        pilot = pilot._replace(source="group")
-    judge = Judge(pilot, pilot.gated > MOST_FIT, units)
-    return _all_rows(judge, X, y, chosen, group, int(resample_seed), ranked)
+    if found.source == "group":
+        group = _group_of(found, X, chosen)
+        chosen = chosen[~found.group]
+        found = assess(X[chosen], target[chosen], groups=False)
+        found = found._replace(source="group")
+    return _all_rows(
+        found, units, X, y, chosen, group, int(forest_seed), int(resample_seed)
+    )
 
 
 def told_share(judgement: Judgement, share: float, weights: Floats) -> Judgement:
@@ -212,65 +224,70 @@ def told_share(judgement: Judgement, share: float, weights: Floats) -> Judgement
         share=share,
         interval=(share, share),
         chance=chance,
+        apart=np.zeros(len(size), dtype=bool),
         source="told",
         threshold=0.5,
     )
 
 
-def _group_of(pilot: Pilot, X: Floats, chosen: Indices) -> Bools:
-    """All rows whose nearest pilot row belongs to its group."""
-    reference = pilot.look.reference
+def _group_of(found: Assessment, X: Floats, chosen: Indices) -> Bools:
+    """All rows whose nearest row of the reference belongs to its group."""
+    reference = found.look.reference
     group = np.zeros(len(X), dtype=bool)
     for part, _, squares in reference.seen_from(X):
-        group[part] = pilot.group[np.argmin(squares, axis=1)]
-    group[chosen] = pilot.group
+        group[part] = found.group[np.argmin(squares, axis=1)]
+    group[chosen] = found.group
     return group
 
 
 def _all_rows(
-    judge: Judge,
+    found: Assessment,
+    units: Units,
     X: Floats,
     y: Floats,
     chosen: Indices,
     group: Bools,
-    seed: int,
-    ranked: bool,
+    forest_seed: int,
+    resample_seed: int,
 ) -> Judgement:
-    look = judge.pilot.look
-    verdict = look.verdict
-    n = len(y)
-    u, expected, scale = (np.full(n, np.nan) for _ in range(3))
-    chance = np.zeros(n)
+    """What the reference says of all rows, and what they all say of the noise."""
+    look, n = found.look, len(y)
+    u, expected, scale = (np.empty(n) for _ in range(3))
     others = np.setdiff1d(np.arange(n), chosen, assume_unique=True)
-    units = judge.units
-    u[chosen] = verdict.u
-    expected[chosen] = units.outward(look.fitted + verdict.shift)
-    scale[chosen] = units.size * verdict.scale
-
-    def look_at_others() -> None:
-        u[others], expected[others], scale[others] = judge.standardised(
-            X[others], y[others]
-        )
-
-    asked = ranked or judge.finds
-    if asked:
-        look_at_others()
+    u[chosen] = look.verdict.u
+    expected[chosen] = units.outward(look.fitted + look.verdict.shift)
+    scale[chosen] = units.size * look.verdict.scale
+    if len(others):
+        expected[others], scale[others] = _expected(look, units, X[others])
+        width = units.size * tie_width(units.inward(y[chosen]))
+        away = dithered(y[others] - expected[others], width)
+        u[others] = compress(away / scale[others], COMPRESSED_BEYOND)
+        if not found.beside_mass:
+            found = found.of_all_rows(u, chosen)
+    pilot = doubted(found, units.inward(y[chosen]), forest_seed)
+    judge = Judge(pilot, pilot.gated > MOST_FIT, units)
+    chance = np.zeros(n)
     if judge.finds:
-        chance[chosen] = judge.pilot.chance
+        chance[chosen] = pilot.chance
         chance[others] = judge.chance(X[others], y[others], u[others])
+    share, interval = _share(judge, u, chance > FLAGGED_ABOVE, resample_seed)
+    with np.errstate(over="ignore"):
+        beyond = expected_beyond((y - expected) / scale)
+    far = (beyond < TOO_FAR) & ~group & (chance <= FLAGGED_ABOVE)
+    apart = _apart(judge, X, (chance > 0.5) | far)
+    far &= ~apart
+    chance[far] = 1.0 - beyond[far]
     chance[group] = 0.0
-    share, interval = _share(judge, chance[chosen] > FLAGGED_ABOVE, seed)
     wrong = contradicted_values(X, units.inward(y), chosen, chance > 0.5)
-    if wrong.any() and not asked:
-        look_at_others()
     chance[wrong] = WRONG_VALUE
-    found = float(np.mean(wrong))
-    share = min(share + found, 0.5)
-    interval = (interval[0] + 0.8 * found, min(interval[1] + 1.2 * found, 0.5))
+    more = float(np.mean(wrong | far))
+    share = min(share + more, 0.5)
+    interval = (interval[0] + 0.8 * more, min(interval[1] + 1.2 * more, 0.5))
     low, high = -np.inf, np.inf
-    if verdict.populations is not None:
-        mode, left, right = verdict.populations.core[:3]
-        low, high = mode - 2.5 * left, mode + 2.5 * right
+    populations = pilot.look.verdict.populations
+    if populations is not None:
+        mode, left, right = populations.core[:3]
+        low, high = mode - CORE_SCALES * left, mode + CORE_SCALES * right
     return Judgement(
         share,
         interval,
@@ -281,14 +298,53 @@ def _all_rows(
         low,
         high,
         group,
-        judge.pilot.source,
-        verdict.evidence,
+        apart,
+        pilot.source,
+        pilot.look.verdict.evidence,
         judge,
     )
 
 
+def _expected(look: Look, units: Units, X: Floats) -> tuple[Floats, Floats]:
+    """What the reference expects at new rows, and the scale of the noise there."""
+    reference, verdict = look.reference, look.verdict
+    fitted, scale = np.empty(len(X)), np.empty(len(X))
+    for part, rows, squares in reference.seen_from(X):
+        fitted[part] = reference.values(rows, squares)
+        scale[part] = verdict.level.at_distances(fitted[part], squares)
+    return units.outward(fitted + verdict.shift), units.size * scale
+
+
+def _apart(judge: "Judge", X: Floats, doubtful: Bools) -> Bools:
+    """Doubtful rows that lie where the reference knows no others."""
+    apart = np.zeros(len(X), dtype=bool)
+    rows = np.flatnonzero(doubtful)
+    look = judge.pilot.look
+    known = look.reference.rows[~look.verdict.flagged]
+    if len(rows) and len(known) > 1:
+        apart[rows] = apart_from(look.reference.columns.compressed(X[rows]), known)
+    return apart
+
+
+def _ranked_only(X: Floats, y: Floats, target: Floats, units: Units) -> Judgement:
+    """Nobody is flagged among so few rows; they are ordered by a reference's residuals.
+
+    Below a dozen rows not even a reference can be had.
+    """
+    judgement = nothing_judged(y, "too few rows", (0.0, 0.5))
+    if len(y) < FEWEST_FOR_A_REFERENCE:
+        return judgement
+    reference = robust_reference(X, target, Columns.of(X))
+    scale = max(half_scale(reference.residuals), 1e-9 * spread(target))
+    return judgement._replace(
+        u=compress(reference.residuals / scale, COMPRESSED_BEYOND),
+        expected=units.outward(target - reference.residuals),
+        scale=np.full(len(y), units.size * scale),
+    )
+
+
 def _share(
-    judge: Judge, flagged: Bools, seed: int
+    judge: Judge, u: Floats, flagged: Bools, seed: int
 ) -> tuple[float, tuple[float, float]]:
     """ε and its interval: two shapes of the core, and resampled residuals.
 
@@ -296,21 +352,21 @@ def _share(
     gives them too many of its rows; ε is the mean of both and the interval holds both.
     """
     verdict = judge.pilot.look.verdict
-    found, u = verdict.populations, verdict.u
-    n = len(u)
+    found, n = verdict.populations, len(u)
     if judge.silent or found is None or verdict.share == 0.0:
         high = 0.03
         if found is not None and verdict.evidence > -10.0:
             high = max(high, found.share + 0.02)
         return 0.0, (0.0, min(max(3.0 / n, high), 0.5))
-    light = together(u, NEARLY_GAUSSIAN)
+    rows = Histogram.of(u)
+    light = together(rows, NEARLY_GAUSSIAN)
     shapes = [found] if light is None else [found, light]
     gated = judge.pilot.gated
     factor = 1.0 - gated if gated > SOME_FIT else 1.0
     draws = np.random.default_rng(seed)
     shares = []
     for _ in range(RESAMPLES):
-        again = u[draws.integers(n, size=n)]
+        again = rows.resampled(draws)
         shares += [
             (together(again, least, shape.parameters) or shape).share
             for least, shape in zip((3.0, NEARLY_GAUSSIAN), shapes, strict=False)
@@ -339,6 +395,7 @@ def nothing_judged(y: Floats, source: str, interval: tuple[float, float]) -> Jud
         low=-np.inf,
         high=np.inf,
         group=np.zeros(n, dtype=bool),
+        apart=np.zeros(n, dtype=bool),
         source=source,
         evidence=-np.inf,
         judge=None,
