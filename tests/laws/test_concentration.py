@@ -106,6 +106,10 @@ def test_tied_losses_share_whatever_the_order_of_the_rows(spectrum, weighted):
     share = descent.weights(point) / objective.ranking.mass
     for loss in range(4):
         np.testing.assert_allclose(np.ptp(share[tied == loss]), 0, atol=1e-12)
+    rounded = point._replace(losses=tied * (1.0 + 1e-15 * rng.normal(size=N)))
+    np.testing.assert_allclose(
+        descent.weights(rounded), descent.weights(point), atol=1e-15
+    )
     assert descent.weights(point) @ tied == pytest.approx(objective.ranking.risk(tied))
 
 
