@@ -103,6 +103,7 @@ def check_classifier(X, y, spectrum, intercept, weight, tol=1e-8):
     assert lower <= model.objective_ + 1e-12
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("spectrum", SPECTRA)
@@ -125,6 +126,7 @@ def test_heart_has_an_independent_proof(
     check_classifier(standardise(X), y, spectrum, intercept, weight)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("spectrum", SPECTRA)
@@ -142,6 +144,7 @@ def test_multinomial_digits_has_an_independent_proof(spectrum, standardise):
     check_classifier(standardise(X), y, spectrum, spectrum != "esrm:1", None)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
 def test_any_weights_and_any_step_give_a_true_bound(loss, intercept):
@@ -173,6 +176,7 @@ def test_any_weights_and_any_step_give_a_true_bound(loss, intercept):
                 assert proof.dual <= best.objective * (1 + 1e-12)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", ["huber", "absolute", "pinball", "squared_hinge"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_any_dual_point_gives_a_true_bound(loss, intercept):
@@ -277,6 +281,7 @@ class TestCertify:
             lrisk.certify(model, X, y + 1)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("solver", [Newton(tol=1e-9), LBFGS(tol=1e-7)])
 @pytest.mark.parametrize("spectrum", ["mean", *SPECTRA, "superquantile:0.95"])
 def test_solvers_agree(solver, spectrum):

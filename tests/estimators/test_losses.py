@@ -177,6 +177,7 @@ def test_the_proof_holds_when_recomputed(loss, numbers):
     assert model.risk_weights_.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", [Huber(0.3), Absolute(), SquaredHinge()], ids=repr)
 def test_weights_are_copies_and_sparse_is_dense(loss, numbers, classes):
     X, y = classes if loss.classifies else numbers
@@ -207,6 +208,7 @@ def test_an_outlier_moves_little(loss, numbers):
     assert np.abs(moved).max() < 0.5
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", [Huber(1e-3), Absolute(), Pinball(0.9)], ids=repr)
 def test_more_columns_than_rows_and_exact_fits(loss):
     rng = np.random.default_rng(0)
@@ -219,6 +221,7 @@ def test_more_columns_than_rows_and_exact_fits(loss):
     assert 0 <= constant.dual_gap_ <= 1e-6
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", ["huber:0.3", "absolute", "pinball:0.8"])
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_units_of_the_targets_do_not_matter(loss, scale, numbers):
@@ -389,6 +392,7 @@ def test_widths_fall_until_the_gap_closes(numbers):
     assert np.all(np.diff(widths) < 0) and gaps[-1] <= 1e-8 < gaps[-2]
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize(
     ("loss", "weighted", "alpha"),
     [("absolute", False, 1e-12), ("absolute", True, 1e-3), ("pinball:0.9", True, 1e-3)],
@@ -414,6 +418,7 @@ def test_targets_without_noise(loss, weighted, alpha, seed):
     assert model.objective_ <= 0.5 * alpha / total * exact @ exact + 1e-14
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", ["huber", "absolute"])
 def test_columns_that_are_all_but_constant(loss):
     """Without an intercept, 1e6 + noise in every column: conditioning of 1e12."""

@@ -71,6 +71,7 @@ def test_the_objective_never_rises(spectrum, loss, kind, weighted):
         assert values[-1] < values[0]
 
 
+@pytest.mark.numerics
 @falling
 @losses
 @kinds
@@ -94,6 +95,7 @@ def test_the_end_is_stationary(spectrum, loss, kind):
     assert np.max(np.abs(gradient)) <= 1e-4 * max(scale.max(), 1e-3)
 
 
+@pytest.mark.numerics
 @falling
 @pytest.mark.parametrize("weighted", [False, True])
 def test_tied_losses_share_whatever_the_order_of_the_rows(spectrum, weighted):
@@ -113,6 +115,7 @@ def test_tied_losses_share_whatever_the_order_of_the_rows(spectrum, weighted):
     assert descent.weights(point) @ tied == pytest.approx(objective.ranking.risk(tied))
 
 
+@pytest.mark.numerics
 @losses
 @kinds
 def test_random_searches_find_nothing_lower_near_by(loss, kind):
@@ -125,6 +128,7 @@ def test_random_searches_find_nothing_lower_near_by(loss, kind):
         assert objective.value(objective.at(moved)) >= solution.objective * (1 - 1e-9)
 
 
+@pytest.mark.numerics
 @kinds
 def test_weights_are_copies(kind):
     spectrum = Subquantile(0.63)

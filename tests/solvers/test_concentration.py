@@ -20,8 +20,6 @@ from lrisk.solvers.concentration import Descent, NewtonRefit, certain, refit_for
 from lrisk.spaces import LinearSpace
 from lrisk.spectra import Subquantile
 
-pytestmark = pytest.mark.numerics
-
 MODELS = {
     "two classes": (lrisk.RiskClassifier("subquantile:0.8"), 2),
     "light penalty": (lrisk.RiskClassifier("subquantile:0.8", alpha=1e-4), 2),
@@ -62,6 +60,7 @@ def scores_of(model, X):
     return getattr(model, "decision_function", model.predict)(X)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("name", MODELS)
 def test_the_order_of_the_rows_does_not_show(name):
     model, n_classes = MODELS[name]
@@ -78,6 +77,7 @@ def test_the_order_of_the_rows_does_not_show(name):
         np.testing.assert_array_equal(model.inlier_mask_, kept[order])
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("name", ["two classes", "three classes", "extremile", "huber"])
 def test_weights_are_copies(name):
     model, n_classes = MODELS[name]
@@ -125,6 +125,7 @@ def objective_of(seed, alpha=0.5, y=None):
     return Objective(Ranking(Subquantile(0.8), len(y)), Logistic(), space, y, alpha)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("alpha", [0.5, 1e-6])
 def test_a_refit_ends_at_the_minimum(alpha):
     for seed in range(3):
@@ -137,6 +138,7 @@ def test_a_refit_ends_at_the_minimum(alpha):
         np.testing.assert_allclose(gradient / terms, 0.0, atol=1e-13)
 
 
+@pytest.mark.numerics
 def test_a_warm_start_changes_nothing():
     for seed in range(3):
         X, y = data(seed, 3)
@@ -155,6 +157,7 @@ def test_of_equal_floors_the_first_stands():
         assert descent.lower(other, point) is lower
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_rows_of_one_class_end_in_certainty(alpha):
     """There is no minimum: the intercept goes its way until nothing is in doubt."""
