@@ -92,7 +92,9 @@ def test_the_end_is_stationary(spectrum, loss, kind):
         return
     gradient = objective.gradient(point, solution.weights)
     scale = np.abs(objective.gradient(objective.at(0 * point.theta), solution.weights))
-    assert np.max(np.abs(gradient)) <= 1e-4 * max(scale.max(), 1e-3)
+    # Flat pieces go to the certified solver: a gap of 1e-10 is a gradient of 1e-5.
+    bound = 1e-4 if objective.loss.flat else 1e-10
+    assert np.max(np.abs(gradient)) <= bound * max(scale.max(), 1e-3)
 
 
 @pytest.mark.numerics
