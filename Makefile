@@ -1,4 +1,4 @@
-# make demo | test | lint | bench | reproduce | clean — each sets up .venv by itself.
+# make demo | test | test-kernels | lint | bench | reproduce | clean — each sets up .venv by itself.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,9 +7,13 @@ STAMP := $(VENV)/.ready
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 # Without it scikit-learn's check of array API input would be skipped.
-test: export SCIPY_ARRAY_API = 1
+test test-kernels: export SCIPY_ARRAY_API = 1
 
-.PHONY: demo test lint bench reproduce clean setup
+# Kernels of OpenBLAS that every 64-bit PC can run.
+KERNELS := Haswell Zen Prescott Sandybridge
+
+.PHONY: demo test test-kernels lint bench reproduce clean setup
+.PHONY: test-generic $(KERNELS:%=test-%)
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -29,6 +33,18 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# What rounding could change, with the rounding of other processors. Two at a time, each
+# in one process: workers would cost as much as the tests.
+test-kernels: $(STAMP)
+	@$(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),-O) \
+	  test-generic $(KERNELS:%=test-%)
+
+test-generic:
+	NUMBA_CPU_NAME=generic $(BIN)/python -m pytest tests -q -m numerics
+
+$(KERNELS:%=test-%): test-%:
+	OPENBLAS_CORETYPE=$* $(BIN)/python -m pytest tests -q -m numerics
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

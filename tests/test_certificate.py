@@ -103,6 +103,7 @@ def check_classifier(X, y, spectrum, intercept, weight, tol=1e-8):
     assert lower <= model.objective_ + 1e-12
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("spectrum", SPECTRA)
@@ -125,6 +126,7 @@ def test_heart_has_an_independent_proof(
     check_classifier(standardise(X), y, spectrum, intercept, weight)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("spectrum", SPECTRA)
@@ -142,6 +144,7 @@ def test_multinomial_digits_has_an_independent_proof(spectrum, standardise):
     check_classifier(standardise(X), y, spectrum, spectrum != "esrm:1", None)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", [False, True])
 def test_any_weights_and_any_step_give_a_true_bound(loss, intercept):
@@ -173,6 +176,7 @@ def test_any_weights_and_any_step_give_a_true_bound(loss, intercept):
                 assert proof.dual <= best.objective * (1 + 1e-12)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", ["huber", "absolute", "pinball", "squared_hinge"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_any_dual_point_gives_a_true_bound(loss, intercept):
@@ -185,7 +189,8 @@ def test_any_dual_point_gives_a_true_bound(loss, intercept):
         ranking = Ranking(parse_spectrum(spectrum), 40, rng.uniform(0.1, 2.0, 40))
         objective = Objective(ranking, kind, space, y, 0.7)
         best = Newton(tol=1e-10).solve(objective)
-        assert best.gap <= 1e-10
+        # Any good point serves; with a kink rounding ends some kernels at 1.01e-10.
+        assert best.gap <= 1e-9
         for scale in (0.0, 1e-3, 1.0, 30.0):
             point = objective.at(best.theta + scale * rng.normal(size=space.size))
             weights = project(ranking, best.weights + scale * rng.normal(size=40))
@@ -277,6 +282,7 @@ class TestCertify:
             lrisk.certify(model, X, y + 1)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("solver", [Newton(tol=1e-9), LBFGS(tol=1e-7)])
 @pytest.mark.parametrize("spectrum", ["mean", *SPECTRA, "superquantile:0.95"])
 def test_solvers_agree(solver, spectrum):

@@ -48,6 +48,22 @@ def test_cache_is_used_and_an_edit_elsewhere_is_noticed(tmp_path):
     assert hits == "0"
 
 
+def test_a_binary_for_another_processor_is_not_used(tmp_path):
+    """The cache knows the processor: NUMBA_CPU_NAME needs no folder of its own."""
+    code = (
+        "import numpy as np; from lrisk.ranking import _above\n"
+        "print(_above(np.arange(4.0), 1.0))\n"
+        "print(sum(_above.dispatcher.stats.cache_hits.values()))\n"
+    )
+    hits = []
+    for name in ({}, {"NUMBA_CPU_NAME": "generic"}, {"NUMBA_CPU_NAME": "generic"}, {}):
+        env = {"NUMBA_CACHE_DIR": str(tmp_path), **name}
+        total, hit = run(code, PACKAGE.parent, **env)
+        assert total == "3.0"
+        hits.append(int(hit))
+    assert hits == [0, 0, 1, 1]
+
+
 def test_nothing_writable_still_works(tmp_path):
     path = copy_of_the_package(tmp_path / "package")
     blocked = tmp_path / "a_file"

@@ -14,6 +14,7 @@ def rows(shared):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.numerics
 def test_all_reference_minima_are_reached(shared, load, capsys):
     table = rows(shared)
     assert len(table) == 33
@@ -44,6 +45,7 @@ def test_all_reference_minima_are_reached(shared, load, capsys):
         print("\n" + "\n".join(lines))
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("spectrum", ["superquantile:0.5", "extremile:2", "mean"])
 def test_lbfgs_reaches_them_too(spectrum, shared, load):
     X, y = load("concrete", standardise=True)

@@ -232,8 +232,12 @@ def _unpenalised_slack(
 
 
 def relative_gap(objective: Objective, primal: float, gap: float) -> float:
-    """Relative gap, gap/max(primal, 1e-12·P₀); 0 where only rounding is left."""
-    if gap == 0.0 or primal <= objective.resolution:
+    """Relative gap, gap/max(primal, 1e-12·P₀); 0 where only rounding is left.
+
+    F itself is no better known than its residuals, so a gap below what rounding makes
+    of them says nothing more.
+    """
+    if min(primal, gap) <= objective.resolution:
         return 0.0
     if not np.isfinite(gap):
         return np.inf

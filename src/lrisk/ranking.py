@@ -146,12 +146,16 @@ class Ranking:
         threshold = float(np.partition(losses, place)[place])
         return threshold, self.n_rows * (1.0 - start)
 
-    def shared_weights(self, losses: Floats) -> Floats:
-        """λ as in `weights`, but tied losses share their block's weight by mass."""
+    def shared_weights(self, losses: Floats, tied: float = 0.0) -> Floats:
+        """λ as in `weights`, but tied losses share their block's weight by mass.
+
+        Neighbours tie that differ by no more than the share `tied` of the larger.
+        """
         order = ascending(losses)
         sigma, ordered = self.sigma(order), losses[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-        block = np.cumsum(np.r_[0, ordered[1:] != ordered[:-1]])
+        apart = ordered[1:] - ordered[:-1] > tied * np.abs(ordered[1:])
+        starts = np.flatnonzero(np.r_[True, apart])
+        block = np.cumsum(np.r_[0, apart])
         mass = self.mass[order]
         density = np.add.reduceat(sigma, starts) / np.add.reduceat(mass, starts)
         weights = np.empty(self.n_rows)
@@ -245,11 +249,11 @@ class GroupedRanking(Ranking):
             weights[rows] = share * part.weights(losses[rows])
         return weights
 
-    def shared_weights(self, losses: Floats) -> Floats:
+    def shared_weights(self, losses: Floats, tied: float = 0.0) -> Floats:
         """λ as in `weights`, but tied losses of a group share by mass."""
         weights = np.empty(self.n_rows)
         for rows, share, part in self._parts:
-            weights[rows] = share * part.shared_weights(losses[rows])
+            weights[rows] = share * part.shared_weights(losses[rows], tied)
         return weights
 
     def with_spectrum(self, spectrum: Spectrum) -> "GroupedRanking":

@@ -122,6 +122,7 @@ def test_images_of_the_paper(shared, name, spectrum, low, high):
     assert low <= clustering_accuracy(data["y_test"], model.predict(test)) <= high
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("spectrum", ["subquantile:0.77", "risk_seeking_extremile:3"])
 def test_weights_count_like_copies_from_one_start(clouds, spectrum):
     X, _ = clouds

@@ -126,6 +126,7 @@ class TestWeights:
         np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-6)
 
 
+@pytest.mark.numerics
 @rising
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_units_of_the_features(spectrum, scale):

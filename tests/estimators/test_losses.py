@@ -177,6 +177,7 @@ def test_the_proof_holds_when_recomputed(loss, numbers):
     assert model.risk_weights_.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", [Huber(0.3), Absolute(), SquaredHinge()], ids=repr)
 def test_weights_are_copies_and_sparse_is_dense(loss, numbers, classes):
     X, y = classes if loss.classifies else numbers
@@ -207,6 +208,7 @@ def test_an_outlier_moves_little(loss, numbers):
     assert np.abs(moved).max() < 0.5
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", [Huber(1e-3), Absolute(), Pinball(0.9)], ids=repr)
 def test_more_columns_than_rows_and_exact_fits(loss):
     rng = np.random.default_rng(0)
@@ -219,6 +221,7 @@ def test_more_columns_than_rows_and_exact_fits(loss):
     assert 0 <= constant.dual_gap_ <= 1e-6
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", ["huber:0.3", "absolute", "pinball:0.8"])
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_units_of_the_targets_do_not_matter(loss, scale, numbers):
@@ -389,17 +392,20 @@ def test_widths_fall_until_the_gap_closes(numbers):
     assert np.all(np.diff(widths) < 0) and gaps[-1] <= 1e-8 < gaps[-2]
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize(
     ("loss", "weighted", "alpha"),
     [("absolute", False, 1e-12), ("absolute", True, 1e-3), ("pinball:0.9", True, 1e-3)],
 )
-def test_targets_without_noise(loss, weighted, alpha):
+@pytest.mark.parametrize("seed", [4, 10, 11])
+def test_targets_without_noise(loss, weighted, alpha, seed):
     """While every lower bound is below zero the gap is one, and yet there is progress.
 
     Almost without penalty the minimum is next to nothing: a fit that stops at the first
-    widths leaves far more.
+    widths leaves far more. With weights a gap of 1e-6 would be less than the rounding
+    of one residual: the steps end where that is all there is.
     """
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(seed)
     X = rng.normal(size=(304, 3))
     y = X @ rng.normal(size=3)
     weight = 10.0 ** rng.uniform(-6, 6, 304) if weighted else None
@@ -407,10 +413,12 @@ def test_targets_without_noise(loss, weighted, alpha):
     model = lrisk.RiskRegressor("superquantile:0.5", loss=loss, alpha=alpha)
     model.set_params(fit_intercept=not weighted).fit(X, y, sample_weight=weight)
     assert model.dual_gap_ <= 1e-6
+    assert model.n_iter_ < 200
     exact = np.linalg.lstsq(X, y, rcond=None)[0]
     assert model.objective_ <= 0.5 * alpha / total * exact @ exact + 1e-14
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("loss", ["huber", "absolute"])
 def test_columns_that_are_all_but_constant(loss):
     """Without an intercept, 1e6 + noise in every column: conditioning of 1e12."""

@@ -187,6 +187,7 @@ def test_a_given_contamination_is_of_weight():
 # -- what it promises ------------------------------------------------------------------
 
 
+@pytest.mark.numerics
 def test_weights_are_copies_and_order_does_not_matter():
     X, y = small()
     y[:20] += 25.0

@@ -310,6 +310,7 @@ def test_constant_weights_are_no_weights(kernel):
         assert np.array_equal(model.outlier_score_, plain.outlier_score_)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("n", [16, 120])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_weights_are_copies_in_any_order(kernel, n):

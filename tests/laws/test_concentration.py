@@ -71,6 +71,7 @@ def test_the_objective_never_rises(spectrum, loss, kind, weighted):
         assert values[-1] < values[0]
 
 
+@pytest.mark.numerics
 @falling
 @losses
 @kinds
@@ -91,9 +92,12 @@ def test_the_end_is_stationary(spectrum, loss, kind):
         return
     gradient = objective.gradient(point, solution.weights)
     scale = np.abs(objective.gradient(objective.at(0 * point.theta), solution.weights))
-    assert np.max(np.abs(gradient)) <= 1e-4 * max(scale.max(), 1e-3)
+    # Flat pieces go to the certified solver: a gap of 1e-10 is a gradient of 1e-5.
+    bound = 1e-4 if objective.loss.flat else 1e-10
+    assert np.max(np.abs(gradient)) <= bound * max(scale.max(), 1e-3)
 
 
+@pytest.mark.numerics
 @falling
 @pytest.mark.parametrize("weighted", [False, True])
 def test_tied_losses_share_whatever_the_order_of_the_rows(spectrum, weighted):
@@ -106,9 +110,14 @@ def test_tied_losses_share_whatever_the_order_of_the_rows(spectrum, weighted):
     share = descent.weights(point) / objective.ranking.mass
     for loss in range(4):
         np.testing.assert_allclose(np.ptp(share[tied == loss]), 0, atol=1e-12)
+    rounded = point._replace(losses=tied * (1.0 + 1e-15 * rng.normal(size=N)))
+    np.testing.assert_allclose(
+        descent.weights(rounded), descent.weights(point), atol=1e-15
+    )
     assert descent.weights(point) @ tied == pytest.approx(objective.ranking.risk(tied))
 
 
+@pytest.mark.numerics
 @losses
 @kinds
 def test_random_searches_find_nothing_lower_near_by(loss, kind):
@@ -121,6 +130,7 @@ def test_random_searches_find_nothing_lower_near_by(loss, kind):
         assert objective.value(objective.at(moved)) >= solution.objective * (1 - 1e-9)
 
 
+@pytest.mark.numerics
 @kinds
 def test_weights_are_copies(kind):
     spectrum = Subquantile(0.63)

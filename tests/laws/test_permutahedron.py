@@ -66,6 +66,7 @@ def test_smoothed_risks_agree_with_a_convex_solve(name, weighted, nu):
         np.testing.assert_allclose(weights, variable.value, atol=close)
 
 
+@pytest.mark.numerics
 @rising
 @pytest.mark.parametrize("weighted", [False, True])
 def test_projection_agrees_with_a_convex_solve(name, weighted):
@@ -92,6 +93,7 @@ def test_gradient_of_the_smoothed_risk(name, smoothing):
     assert (up - down) / (2 * h) == pytest.approx(float(weights @ v), abs=1e-6)
 
 
+@pytest.mark.numerics
 @rising
 @smoothings
 @settings(max_examples=60, deadline=None)
@@ -115,6 +117,7 @@ def test_weight_k_is_k_copies(name, smoothing, counts, seed, exponent):
         np.testing.assert_allclose(weights, together, atol=1e-12)
 
 
+@pytest.mark.numerics
 @every_family
 @settings(max_examples=60, deadline=None)
 @given(n=st.integers(1, 40), seed=st.integers(0, 10**6), weighted=st.booleans())
@@ -135,6 +138,7 @@ def test_order_and_ties_do_not_matter(name, n, seed, weighted):
         assert np.ptp(density[losses == value]) <= 1e-9 * density.max()
 
 
+@pytest.mark.numerics
 @rising
 @settings(max_examples=80, deadline=None)
 @given(

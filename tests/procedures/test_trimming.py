@@ -19,6 +19,8 @@ from lrisk.solvers import Concentration
 from lrisk.spaces import LinearSpace
 from lrisk.spectra import Mean, Subquantile
 
+pytestmark = pytest.mark.numerics
+
 LTSREG = Path(__file__).parents[1] / "data" / "ltsreg"
 
 

@@ -89,6 +89,7 @@ def test_rising_spectra_come_near_the_convex_minimum(spectrum, short):
     assert found.objective <= best * (1 + short)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("spectrum", ["mean", "subquantile:0.7", "superquantile:0.3"])
 def test_weights_count_like_copies_in_every_step(spectrum):
     rng = np.random.default_rng(0)

@@ -130,6 +130,7 @@ def test_separable_classes(spectrum):
     assert model.score(X, y) == 1.0
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("spectrum", ["superquantile:0.8", "extremile:6"])
 def test_collapse_is_certified(spectrum, intercept):
@@ -230,6 +231,7 @@ def test_fewer_rows_than_features(spectrum, kind):
     fitted(kind, X, y, spectrum)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("kind", ["squared", "logistic"])
 @pytest.mark.parametrize("spectrum", ["superquantile:0.5", "extremile:2"])
 def test_weights_spanning_twelve_orders(spectrum, kind):

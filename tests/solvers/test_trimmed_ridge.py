@@ -12,6 +12,8 @@ from lrisk.solvers.trimmed_ridge import TrimmedRidge
 from lrisk.spaces import Kernel, KernelSpace
 from lrisk.spectra import Subquantile
 
+pytestmark = pytest.mark.numerics
+
 N, GAMMA, ALPHA = 50, 0.3, 0.4
 rng = np.random.default_rng(0)
 X = rng.normal(size=(N, 3))

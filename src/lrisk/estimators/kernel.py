@@ -59,7 +59,8 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
         ``"subquantile"`` the paper's gradient method; for increasing ones the certified
         solvers run on a factor of the kernel matrix.
     tol : float, default=1e-6
-        Relative duality gap at which to stop; without proof, relative progress.
+        Relative duality gap at which to stop. Trimmed fits, which have no such proof,
+        go on until the same rows are kept; there it only decides on a warning.
     max_iter : int or None, default=None
         Limit on what the solver counts (Newton steps, L-BFGS iterations, C-steps from
         one start, gradient steps); None means the solver's own default.

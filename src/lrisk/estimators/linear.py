@@ -54,7 +54,8 @@ class RiskRegressor(NumberTargets, Streaming):
         ``"subquantile"``. ``"auto"`` chooses. A solver object brings its own ``tol``
         and limit.
     tol : float, default=1e-6
-        Relative duality gap at which to stop; without proof, relative progress.
+        Relative duality gap at which to stop. Trimmed fits, which have no such proof,
+        go on until the same rows are kept; there it only decides on a warning.
     max_iter : int or None, default=None
         Limit on the solver's iterations (Newton steps, L-BFGS iterations, epochs of a
         stochastic solver, C-steps from one start, gradient steps); None means the
@@ -212,7 +213,8 @@ class RiskClassifier(ClassTargets, Streaming):
         ``"subquantile"``. ``"auto"`` chooses. A solver object brings its own ``tol``
         and limit.
     tol : float, default=1e-6
-        Relative duality gap at which to stop; without proof, relative progress.
+        Relative duality gap at which to stop. Trimmed fits, which have no such proof,
+        go on until the same rows are kept; there it only decides on a warning.
     max_iter : int or None, default=None
         Limit on the solver's iterations (Newton steps, L-BFGS iterations, epochs of a
         stochastic solver, C-steps from one start, gradient steps); None means the

@@ -140,9 +140,9 @@ class ClippedResidual(Loss):
         return np.where(away, self.derivative(y, z) / safe, 0.0)
 
     def resolution(self, y: Floats) -> float:
-        """The loss of a residual of 8ε max|y|."""
-        unit = np.array([rounding_unit(y)])
-        return float(self.value(np.zeros(1), unit)[0])
+        """The loss of a residual of 8ε max|y|, on the side where it is larger."""
+        unit = rounding_unit(y)
+        return float(self.value(np.zeros(2), np.array([-unit, unit])).max())
 
     def compiled(self) -> NamedTuple:
         """Type and numbers for compiled loops, which need a width."""

@@ -79,7 +79,7 @@ def minimise_trimmed(
         best = descent.run(refit, objective.at(start), label="last fit")
     for label, point in starts:
         found = descent.run(refit, point, label=label)
-        if best is None or descent.value(found) < descent.value(best):
+        if best is None or descent.lower(found, best):
             best = found
     assert best is not None
     return descent.solution(best)
@@ -133,14 +133,14 @@ def _kernel_ridge(
     else:
         point = refit(descent.weights(point), point)
     best = descent.run(refit, point, label="path" if len(path) > 1 else "median")
-    if last is not None and descent.value(last) < descent.value(best):
+    if last is not None and descent.lower(last, best):
         best = last
     weights = refit.ridge.eliminate(
         objective.ranking.mass, 1.0 - _kept_share(objective)
     )
     greedy = refit.point(weights, refit.ridge.fit(weights))
     greedy = descent.run(refit, greedy, label="elimination")
-    if descent.value(greedy) < descent.value(best):
+    if descent.lower(greedy, best):
         best = greedy
     return _exchanges(objective, solver, descent, refit, best)
 

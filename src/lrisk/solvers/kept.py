@@ -8,6 +8,10 @@ from ..spectra import RankedRange
 
 #: Fractions of a row's weight below this are rounding.
 FRACTION = 1e-9
+#: Relative difference of two losses that is put down to rounding. Equal rows in other
+#: places, and the same rows on another processor, differ by a few units of 1e-16 in
+#: their scores; which of them is kept must not hang on that, so they share.
+TIED = 1e-12
 
 
 class LowestRows:
@@ -42,9 +46,12 @@ class LowestRows:
             self._whole, self._weight, self._rest = whole, float(sigma[0]), rest
 
     def weights(self, losses: Floats) -> Floats:
-        """λ for these losses, shape (n,); a new array. Ties share by mass."""
+        """λ for these losses, shape (n,); a new array.
+
+        Ties share by mass, and losses tie that agree up to rounding.
+        """
         if self._whole is None:
-            weights = self.ranking.shared_weights(losses)
+            weights = self.ranking.shared_weights(losses, TIED)
             weights[weights < FRACTION * self.ranking.mass] = 0.0
             return weights
         weights = np.zeros(len(losses))
@@ -55,7 +62,7 @@ class LowestRows:
         weights[order[: self._whole]] = self._weight
         edge = order[self._whole]
         weights[edge] = self._rest
-        tied = losses == losses[edge]
+        tied = np.abs(losses - losses[edge]) <= TIED * abs(losses[edge])
         count = int(np.count_nonzero(tied))
         if count > 1:
             weights[tied] = float(weights[tied].sum()) / count
