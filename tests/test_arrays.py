@@ -9,6 +9,7 @@ from lrisk._arrays import (
     TARGET,
     check_features,
     check_targets,
+    check_typical_size,
     check_weights,
     unmasked,
 )
@@ -97,3 +98,13 @@ def test_targets_and_weights(check, limit):
         check("owner", "y", np.array([1.0, 2.0 * limit]))
     with pytest.raises(ValueError, match=r"y must be at least .*; rescale it"):
         check("owner", "y", np.array([0.0, 0.5 / limit]))
+
+
+def test_columns_to_be_scaled_robustly():
+    values = np.array([0.0, np.nan, 1.0, 2.0, 1e300])
+    check_typical_size("owner", "a", values)
+    check_typical_size("owner", "a", np.array([np.nan, 0.0]))
+    with pytest.raises(ValueError, match=r"owner: a must be at most .*; rescale it"):
+        check_typical_size("owner", "a", np.array([0.0, 1.0, 1e300, -1e300]))
+    with pytest.raises(ValueError, match=r"owner: a must be at least .*; rescale it"):
+        check_typical_size("owner", "a", np.array([0.0, np.nan, 1e-300]))

@@ -88,6 +88,24 @@ def check_features(
         raise ValueError(refused(owner, name, rule, seen, remedy))
 
 
+def check_typical_size(owner: object, name: str, values: Floats) -> None:
+    """Refuse a column half of whose entries are too large, or all of them too small.
+
+    For columns that will be scaled by robust measures: a single absurd entry of theirs
+    is to be found, not refused. NaN and zeros do not count.
+    """
+    sizes = np.abs(values[~np.isnan(values)])
+    sizes = sizes[sizes > 0.0]
+    if sizes.size == 0:
+        return
+    if (middle := float(np.median(sizes))) > FEATURE:
+        rule = f"at most {FEATURE:.2g} in size"
+        raise ValueError(refused(owner, name, rule, middle, "rescale it"))
+    if (most := float(sizes.max())) < 1.0 / FEATURE:
+        rule = f"at least {1.0 / FEATURE:.2g} in size somewhere"
+        raise ValueError(refused(owner, name, rule, most, "rescale it"))
+
+
 def check_targets(
     owner: object, name: str, y: AnyArray, *, fitted: bool = False
 ) -> None:

@@ -67,6 +67,18 @@ def test_masked_cells_are_missing(mixed):
     assert [c.missing for c in table.summaries()] == [0, 1, 0, int(mask.sum())]
 
 
+def test_absurd_sizes_are_refused_and_single_ones_are_not():
+    rng = np.random.default_rng(0)
+    plain = {"a": rng.normal(size=N), "y": rng.normal(size=N)}
+    for scale in (1e200, 1e-200):
+        with pytest.raises(ValueError, match=r"audit: column a must be at .* rescale"):
+            table_of({**plain, "a": plain["a"] * scale}, "y")
+        with pytest.raises(ValueError, match=r"audit: target must be at .* rescale"):
+            table_of({**plain, "y": plain["y"] * scale}, "y")
+    plain["a"][[3, 4]] = 1e200, np.nan
+    assert table_of(plain, "y").named("a").values[3] == 1e200
+
+
 def test_dates_in_text_and_as_dates_agree(mixed):
     table = table_of(mixed, "y")
     day, text = table.named("day"), table.named("day_text")
