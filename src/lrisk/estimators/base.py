@@ -330,7 +330,13 @@ class RiskEstimator(SpectrumEstimator):
     ) -> list[tuple[str, type[Warning]]]:
         """That the features make no difference, unless there is none in them."""
         space, theta = objective.space, solution.theta
-        spread = 1.0 if objective.loss.classifies else float(np.ptp(objective.y))
+        spread = 1.0
+        if not objective.loss.classifies:
+            low, high = np.quantile(objective.y, [0.25, 0.75])
+            spread = float(high - low)
+            # One absurd target is another matter than targets of an absurd size.
+            if np.ptp(objective.y) > 1e3 * spread:
+                return []
         if spread == 0.0 or not nearly_constant(space, theta, CONSTANT * spread):
             return []
         somewhere = space.penalised(np.ones(space.size))
