@@ -277,6 +277,11 @@ class TestCertify:
             lrisk.certify(lrisk.RiskClassifier(), X, y)
         with pytest.raises(TypeError, match="RiskRegressor or RiskClassifier"):
             lrisk.certify(Ridge().fit(X, y), X, y)
+        with pytest.raises(TypeError, match="pass its best_estimator_"):
+            lrisk.certify(lrisk.RiskClassifierCV(alphas=[1.0], cv=2).fit(X, y), X, y)
+        for robust in (lrisk.RobustRegressor(), lrisk.RobustClassifier()):
+            with pytest.raises(TypeError, match=r"nothing to prove.* inlier_mask_"):
+                lrisk.certify(robust, X, y)
         model = lrisk.RiskClassifier("mean").fit(X, y)
         with pytest.raises(ValueError, match="y must be among"):
             lrisk.certify(model, X, y + 1)

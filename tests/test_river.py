@@ -123,6 +123,8 @@ def test_refusals():
         ({"x": {"a": np.nan, "b": 1.0}}, "'a' must be finite"),
         ({"y": np.inf}, "'y' must be finite"),
         ({"x2": {"a": 1.0, "b": np.nan}}, "finite"),
+        ({"x": {"a": -1e200, "b": 1.0}}, "'a' must be at most"),
+        ({"y": 1e200}, "'y' must be at most"),
         ({"x2": {"a": 1.0}}, "features of x"),
         ({"noise_scale": -3.0}, "noise_scale"),
         ({"noise_scale": np.nan}, "noise_scale"),

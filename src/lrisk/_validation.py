@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.utils import _safe_indexing as rows_of
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import validate_data as _sklearn_validate_data
 
+from ._arrays import check_features, check_targets, unmasked
 from ._params import refused
 
 try:  # scikit-learn's experimental callbacks, from 1.9 on
@@ -75,6 +76,20 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+def validate_data(
+    estimator: Any, X: Any = "no_validation", y: Any = "no_validation", **options: Any
+) -> Any:
+    """scikit-learn's, with masked entries missing and sizes within `lrisk._arrays`."""
+    checked = _sklearn_validate_data(estimator, unmasked(X), unmasked(y), **options)
+    rows, targets = checked if isinstance(checked, tuple) else (checked, None)
+    fitted = not options.get("reset", True)
+    names = getattr(estimator, "feature_names_in_", None)
+    check_features(estimator, "X", rows, fitted=fitted, names=names)
+    if targets is not None and options.get("y_numeric", False):
+        check_targets(estimator, "y", targets, fitted=fitted)
+    return checked
 
 
 def default_of(estimator: Any, name: str) -> Any:

@@ -2,7 +2,7 @@
 
 
 class CollapsedFitWarning(UserWarning):
-    """The best fit under this spectrum ignores the features."""
+    """The fit ignores the features: its spectrum, or its penalty, is too strong."""
 
 
 class NoiseMismatchWarning(UserWarning):

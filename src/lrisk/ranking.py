@@ -10,6 +10,7 @@ import functools
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._arrays import check_weights, unmasked
 from ._jit import jit
 from ._params import refused
 from ._sorting import argsort, assign_by_rank
@@ -305,7 +306,7 @@ def ascending(losses: Floats) -> Indices:
 
 def check_losses(losses: ArrayLike) -> Floats:
     """Losses as a finite, non-empty float array of one dimension."""
-    array = np.asarray(losses, dtype=np.float64)
+    array = np.asarray(unmasked(losses), dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         rule, remedy = "a 1-d array of at least one loss", "pass one loss for each row"
         raise ValueError(refused("lrisk", "losses", rule, array.shape, remedy))
@@ -319,7 +320,7 @@ def check_row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | 
     """Weights as finite, non-negative floats with a positive sum; None stays None."""
     if sample_weight is None:
         return None
-    array = np.asarray(sample_weight, dtype=np.float64)
+    array = np.asarray(unmasked(sample_weight), dtype=np.float64)
     name = "sample_weight"
     if array.shape != (n_rows,):
         rule, remedy = f"of shape ({n_rows},)", "pass one weight for each row"
@@ -331,9 +332,7 @@ def check_row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | 
     if not np.any(array > 0):
         rule, remedy = "positive for some row", "not every weight may be zero"
         raise ValueError(refused("lrisk", name, rule, 0.0, remedy))
-    if not np.isfinite(array.sum()):
-        remedy = "divide the weights by their maximum"
-        raise ValueError(refused("lrisk", name, "of finite sum", array.max(), remedy))
+    check_weights("lrisk", name, array)
     return array
 
 

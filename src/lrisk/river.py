@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ._arrays import FEATURE, TARGET
 from ._params import check_real, refused
 from ._typing import Floats
 from .corrections.covariances import corrected_rows, with_constant
@@ -217,12 +218,15 @@ def _check_row(
     owner: object, x: Row, y: float, x2: Row | None, noise_scale: float | None
 ) -> None:
     """Refuse, before anything is learned, what would spoil all later rounds."""
-    for row in (x, x2 or {}, {"y": y}):
+    for row, limit in ((x, FEATURE), (x2 or {}, FEATURE), ({"y": y}, TARGET)):
         for name, value in row.items():
-            if not math.isfinite(value):
-                rule, remedy = "finite", "drop the row, or impute before this step"
-                what = f"the value of {name!r}"
-                raise ValueError(refused(owner, what, rule, value, remedy))
+            rule, remedy = "finite", "drop the row, or impute before this step"
+            if math.isfinite(value):
+                rule, remedy = f"at most {limit:.2g} in size", "rescale it"
+                if abs(value) <= limit:
+                    continue
+            what = f"the value of {name!r}"
+            raise ValueError(refused(owner, what, rule, value, remedy))
     if x2 is not None and set(x) != set(x2):
         rule = "of the features of x: a zero in one copy alone is no observation"
         seen = sorted(set(x) ^ set(x2), key=str)[0]

@@ -314,7 +314,7 @@ ROWS = np.random.default_rng(0).normal(size=(20, 2))
         ),
         ({}, np.r_[ROWS, [[0.0, np.nan]]], "NaN"),
         ({}, np.full((20, 2), np.inf), "infinity"),
-        ({"n_clusters": 2}, ROWS * 1e200, "X must be small enough for its squares"),
+        ({"n_clusters": 2}, ROWS * 1e200, r"X must be at most .* rescale"),
         ({"n_clusters": 0}, ROWS, "n_clusters must be a whole number of at least 1"),
         ({"init": "random"}, ROWS, "init must be one of 'k-means\\+\\+', 'zeros'"),
         ({"init": np.ones((2, 2))}, ROWS, r"init must be of shape \(8, 2\)"),

@@ -27,6 +27,22 @@ def test_row_losses():
     )
 
 
+def test_masks_and_absurd_sizes_are_refused():
+    mask, y = np.array([False, True]), np.array([1.0, 2.0])
+    masked = np.ma.array(y, mask=mask)
+    for pair in ((masked, y), (y, masked)):
+        with pytest.raises(ValueError, match="losses must be finite"):
+            risk_score(*pair)
+    with pytest.raises(ValueError, match="sample_weight must be finite"):
+        risk_score(y, y, sample_weight=masked)
+    with pytest.raises(ValueError, match="losses must be finite"):
+        loss_quantiles(masked, [0.5])
+    with pytest.raises(ValueError, match="y_pred must be at most"):
+        risk_score(y, 1e200 * y)
+    with pytest.raises(TypeError, match="labels must be whole numbers"):
+        clustering_accuracy([0, 1], np.ma.array([0, 1], mask=mask))
+
+
 def test_mean_log_risk_is_log_loss():
     X, y = load_iris(return_X_y=True)
     proba = LogisticRegression(max_iter=1000).fit(X, y).predict_proba(X)

@@ -1,5 +1,6 @@
 """Fits of very many rows: the same minima, certified, also where it is difficult."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -357,3 +358,22 @@ def test_tied_losses_ranked_roughly_give_no_certificate_that_is_too_good():
     other = RiskRegressor("extremile:2", tol=1e-10, solver="newton").fit(X, y)
     assert model.objective_ * (1 - model.dual_gap_) <= other.objective_ * (1 + 1e-12)
     assert other.objective_ * (1 - other.dual_gap_) <= model.objective_ * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("spectrum", ["mean", "superquantile:0.999", "extremile:2"])
+def test_peak_memory_is_a_few_columns(spectrum, weighted):
+    """Beyond X and y at most three times these (benchmarks.memory has the figures)."""
+    n = 200_000
+    X, y = rows("squared", n, 5)
+    weight = np.random.default_rng(1).uniform(size=n) if weighted else None
+    model = RiskRegressor(spectrum)
+    few = slice(0, N)  # code is loaded by a small fit
+    model.fit(X[few], y[few], sample_weight=None if weight is None else weight[few])
+    tracemalloc.start()
+    try:
+        model.fit(X, y, sample_weight=weight)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 3.0 * (X.nbytes + y.nbytes)

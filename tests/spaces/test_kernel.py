@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from lrisk.spaces import Kernel, KernelSpace
+from lrisk.spaces.kernels import KernelColumns
 
 rng = np.random.default_rng(0)
 X, Z = rng.normal(size=(23, 4)), rng.normal(size=(9, 4))
@@ -163,6 +164,29 @@ def test_distances_far_from_zero():
     single = X.astype(np.float32) + np.float32(1e4)
     exact = ((single[:, None].astype(float) - single.astype(float)) ** 2).sum(axis=2)
     np.testing.assert_allclose(kernel(single, single), np.exp(-0.4 * exact), rtol=1e-10)
+
+
+@pytest.mark.parametrize("size", [1e5, 1e20, 2.0**159])
+@pytest.mark.parametrize("share", [1, 5])
+def test_rows_far_out_leave_the_others_alone_and_equal_rows_equal(size, share):
+    """Of products alone an exponent of 1e40 would keep no digit, nor a sign."""
+    data = np.r_[X, X[:share] * size]
+    kernel = Kernel("rbf", gamma=0.4)
+    near = len(X)
+    for values in (
+        kernel(data, data),
+        kernel(data.copy(), data),
+        KernelColumns(kernel, data, len(data))(data),
+    ):
+        np.testing.assert_allclose(values[:near, :near], kernel(X, X), rtol=1e-10)
+        np.testing.assert_allclose(values[near:, near:], np.eye(share), atol=1e-12)
+        assert not np.any(values[:near, near:])
+
+
+@pytest.mark.parametrize("name", ["linear", "poly"])
+def test_values_that_leave_the_floats_are_refused(name):
+    with pytest.raises(ValueError, match="kernel values are at most"):
+        Kernel(name, degree=7)(1e99 * X, 1e99 * Z)
 
 
 @pytest.mark.parametrize("n", [10, 60])

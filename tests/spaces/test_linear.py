@@ -108,6 +108,31 @@ def test_rotation_keeps_functions_and_norms(kind):
     assert small.at(small.X).rotated() is None or small.n_rows < small.n_features
 
 
+@pytest.mark.parametrize("rank", [1, 3, 5])
+def test_rotation_leaves_out_what_is_rounding(rank):
+    rng = np.random.default_rng(rank)
+    X = rng.normal(size=(6, rank)) @ rng.normal(size=(rank, 50))
+    small, basis = LinearSpace(X, intercept=False).rotated()
+    assert small.n_features == rank
+    np.testing.assert_allclose(basis.T @ basis, np.eye(rank), atol=1e-13)
+    np.testing.assert_allclose(small.X @ basis.T, X, atol=1e-12)
+
+
+def test_empty_columns_of_a_sparse_table_are_not_looked_at(monkeypatch):
+    """They were fetched one by one, for 100,000 of them half a minute long."""
+    X = sp.random_array((30, 500), density=0.01, rng=np.random.default_rng(0))
+    X, fetched = sp.csr_array(X), []
+    plain = sp.csr_array.__getitem__
+
+    def counted(self, key):
+        fetched.append(key)
+        return plain(self, key)
+
+    monkeypatch.setattr(sp.csr_array, "__getitem__", counted)
+    LinearSpace.centred(X, np.full(30, 1 / 30), intercept=True)
+    assert len(fetched) < 20
+
+
 def test_rotation_has_a_limit():
     space = LinearSpace(np.zeros((2, 5)), intercept=False)
     space.most_rotated = 9

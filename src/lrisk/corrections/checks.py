@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import check_features, unmasked
 from .._params import refused
 from .._typing import Floats
 from ..noise import Noise
@@ -21,7 +22,7 @@ def further_copies(owner: object, named: Any, X: Floats, X2: Any) -> Floats:
     X2 : array-like of shape (n, d) or (n, copies, d)
     """
     check_same_columns(owner, "X2", named, X2)
-    others = np.asarray(X2, dtype=np.float64)
+    others = np.asarray(unmasked(X2), dtype=np.float64)
     others = others[:, None] if others.ndim == 2 else others
     fits = others.ndim == 3 and (others.shape[0], others.shape[2]) == X.shape
     if not fits or others.shape[1] == 0:
@@ -31,6 +32,7 @@ def further_copies(owner: object, named: Any, X: Floats, X2: Any) -> Floats:
     if not np.all(np.isfinite(others)):
         remedy = "remove NaN and infinity"
         raise ValueError(refused(owner, "X2", "finite", "NaN or inf", remedy))
+    check_features(owner, "X2", others.reshape(-1, X.shape[1]), fitted=True)
     return others
 
 
@@ -44,7 +46,7 @@ def check_noise_scale(
     if not noise.knows_covariance:
         rule, remedy = "left out where the noise is unknown", "give a noise"
         raise ValueError(refused(owner, "noise_scale", rule, "an array", remedy))
-    array = np.asarray(noise_scale, dtype=np.float64)
+    array = np.asarray(unmasked(noise_scale), dtype=np.float64)
     if array.shape not in ((n,), (n, d), (n, d, d)):
         rule = f"of shape {(n,)}, {(n, d)} or {(n, d, d)}"
         remedy = "give each row a factor, its variances or its covariance"

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.utils import check_X_y
 
+from .._arrays import unmasked
 from .._params import check_choice, check_real, refused
 from .._typing import AnyArray, Bools, Floats, Indices
 from .._validation import generator
@@ -259,6 +260,7 @@ def checked_table(
     """Copies of the checked arrays, and a generator."""
     remedy = "pass a fraction of the rows"
     check_real(owner, "fraction", fraction, low=0, high=1, remedy=remedy)
+    X, y = unmasked(X), unmasked(y)
     X, y = check_X_y(X, y, dtype=np.float64, copy=True, y_numeric=numeric)
     y = np.array(y, dtype=np.float64) if numeric else np.array(y)
     return X, y, generator(random_state)

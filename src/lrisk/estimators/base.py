@@ -23,6 +23,7 @@ from .._validation import (
     validate_data,
     with_callbacks,
 )
+from .._warnings import CollapsedFitWarning
 from ..compatibility import (
     check_capabilities,
     check_kept,
@@ -46,6 +47,10 @@ from ..solvers.kept import inliers
 from ..solvers.solution import Monitor, Record
 from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
+
+#: Part of the targets' spread, or of a unit of log-odds, below which predictions differ
+#: by rounding only.
+CONSTANT = float(np.finfo(np.float64).eps)
 
 
 class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
@@ -307,7 +312,7 @@ class RiskEstimator(SpectrumEstimator):
         """What the user is to be warned of after a fit."""
         gave_up = (Status.MAX_ITER, Status.STALLED, Status.DIVERGED)
         if solution.status not in gave_up or solution.gap <= tol:
-            return []
+            return [] if collapsed else self._constant_complaint(objective, solution)
         reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
         if not np.isfinite(solution.gap):
             reached = f"tol={tol:g}"
@@ -320,6 +325,33 @@ class RiskEstimator(SpectrumEstimator):
         )
         return [(message, ConvergenceWarning)]
 
+    def _constant_complaint(
+        self, objective: Objective, solution: Solution
+    ) -> list[tuple[str, type[Warning]]]:
+        """That the features make no difference, unless there is none in them."""
+        space, theta = objective.space, solution.theta
+        spread = 1.0
+        if not objective.loss.classifies:
+            low, high = np.quantile(objective.y, [0.25, 0.75])
+            spread = float(high - low)
+            # One absurd target is another matter than targets of an absurd size.
+            if np.ptp(objective.y) > 1e3 * spread:
+                return []
+        if spread == 0.0 or not nearly_constant(space, theta, CONSTANT * spread):
+            return []
+        somewhere = space.penalised(np.ones(space.size))
+        if not np.any(space.penalised(theta)) and nearly_constant(space, somewhere, 0):
+            return []
+        message = (
+            f"{type(self).__name__}: the features do not change a digit of the "
+            f"predictions: alpha={self.alpha:g} outweighs features, or targets, of "
+            "this size"
+        )
+        if objective.ranking.spectrum.monotone != "flat":
+            message += f", or spectrum={self.spectrum!r} is too strong"
+        message += ". Rescale them, with StandardScaler for example, or lower alpha."
+        return [(message, CollapsedFitWarning)]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -329,6 +361,15 @@ class RiskEstimator(SpectrumEstimator):
 def trims(objective: Objective) -> bool:
     """Whether the spectrum gives the largest losses less weight, or none."""
     return objective.ranking.spectrum.monotone in ("down", "none")
+
+
+def nearly_constant(space: Any, theta: Floats, within: float) -> bool:
+    """Whether no two rows' scores differ by more; a few rows may already say no."""
+    if hasattr(space, "take") and space.n_rows > 1000:
+        some = space.take(np.linspace(0, space.n_rows - 1, 1000).astype(np.intp))
+        if np.max(np.ptp(some.scores(theta), axis=0)) > within:
+            return False
+    return bool(np.max(np.ptp(space.scores(theta), axis=0)) <= within)
 
 
 def as_csr(X: Any) -> Any:

@@ -13,6 +13,7 @@ from ..ranking import check_row_weights
 from ..solvers import Newton, automatic_solver
 from ..solvers.coordinates import Coordinates, newton_step
 from .base import RiskEstimator
+from .robust_base import RobustEstimator
 
 
 def certify(
@@ -48,8 +49,21 @@ def certify(
     True
     """
     if not isinstance(estimator, RiskEstimator):
-        rule, remedy = "a RiskRegressor or RiskClassifier", "pass the fitted estimator"
-        raise TypeError(refused("certify", "estimator", rule, estimator, remedy))
+        rule = "a RiskRegressor or RiskClassifier, or a kernel version of these"
+        remedy = "pass the fitted estimator"
+        if isinstance(estimator, RobustEstimator):
+            rule += (
+                ": a robust fit leaves rows out, its objective is not convex, and "
+                "there is nothing to prove"
+            )
+            remedy = (
+                "certify a RiskRegressor or RiskClassifier with spectrum='mean' that "
+                "was fitted to the rows of inlier_mask_"
+            )
+        elif hasattr(estimator, "best_estimator_"):
+            remedy = "pass its best_estimator_"
+        kind = type(estimator).__name__
+        raise TypeError(refused("certify", "estimator", rule, kind, remedy))
     check_is_fitted(estimator)
     X, y = estimator._check_data_again(X, y)
     weight = check_row_weights(sample_weight, X.shape[0])

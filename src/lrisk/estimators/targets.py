@@ -24,7 +24,7 @@ from ..losses.multinomial import softmax
 from ..objective import Objective
 from ..solvers import Newton, Solution, automatic_solver
 from ..spaces import LinearSpace
-from .base import RiskEstimator, trims
+from .base import RiskEstimator, nearly_constant, trims
 
 
 class NumberTargets(RegressorMixin, RiskEstimator):
@@ -144,7 +144,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         space = objective.space
         if solution.solver == "collapse":  # proven already
             return np.zeros(space.n_scores)
-        if not _nearly_constant(space, solution.theta):
+        if not nearly_constant(space, solution.theta, 0.1):
             return None
         bare = objective.with_space(
             LinearSpace(
@@ -193,15 +193,6 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
             )
             complaints.append((message, CollapsedFitWarning))
         return complaints
-
-
-def _nearly_constant(space: Any, theta: Floats) -> bool:
-    """Whether no two rows' scores differ much; a few rows may already say no."""
-    if hasattr(space, "take") and space.n_rows > 1000:
-        some = space.take(np.linspace(0, space.n_rows - 1, 1000).astype(np.intp))
-        if np.max(np.ptp(some.scores(theta), axis=0)) > 0.1:
-            return False
-    return bool(np.max(np.ptp(space.scores(theta), axis=0)) <= 0.1)
 
 
 def _classes_and_codes(y: AnyArray) -> tuple[AnyArray, AnyArray]:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
+from .._arrays import unmasked
 from .._params import refused
 from ..ranking import check_row_weights
 
@@ -36,7 +37,7 @@ def clustering_accuracy(
     >>> clustering_accuracy(["a", "a", "b", "b"], [1, 1, 0, 1])
     0.75
     """
-    classes, clusters = np.asarray(y_true), np.asarray(labels)
+    classes, clusters = np.asarray(unmasked(y_true)), np.asarray(unmasked(labels))
     if classes.ndim != 1 or classes.size == 0:
         rule, remedy = "a 1-d array of at least one class", "pass one for each row"
         raise ValueError(refused("lrisk", "y_true", rule, classes.shape, remedy))

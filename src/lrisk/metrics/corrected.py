@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._arrays import check_features, check_targets, unmasked
 from .._params import check_real, refused
 from .._typing import Floats
 from .._validation import BaseScorer
@@ -101,13 +102,16 @@ def corrected_risk(
 def _observed(X: Any, y: Any, X2: Any) -> tuple[list[Any], Floats]:
     """Every copy of the rows as it was given, checked, and the targets."""
     owner = "corrected_risk"
-    rows, target = np.asarray(X, np.float64), np.asarray(y, np.float64)
+    X, X2 = unmasked(X), unmasked(X2)
+    rows, target = np.asarray(X, np.float64), np.asarray(unmasked(y), np.float64)
     if rows.ndim != 2 or len(rows) == 0 or not np.all(np.isfinite(rows)):
         rule, remedy = "a finite table of shape (n, d)", "pass numbers, no NaN"
         raise ValueError(refused(owner, "X", rule, f"shape {rows.shape}", remedy))
     if target.shape != (len(rows),) or not np.all(np.isfinite(target)):
         rule, remedy = f"finite and of shape ({len(rows)},)", "pass one per row"
         raise ValueError(refused(owner, "y", rule, f"shape {target.shape}", remedy))
+    check_features(owner, "X", rows, fitted=True)
+    check_targets(owner, "y", target, fitted=True)
     if X2 is None:
         return [X], target
     others = further_copies(owner, X, rows, X2)

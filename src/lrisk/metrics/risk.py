@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
+from .._arrays import check_targets, unmasked
 from .._params import check_choice, refused
 from .._typing import Floats
 from .._validation import BaseScorer
@@ -40,13 +41,16 @@ def row_losses(
     """
     check_choice("lrisk", "loss", loss, LOSSES)
     if loss != "log":
-        y, z = np.asarray(y_true, np.float64), np.asarray(y_pred, np.float64)
+        y = np.asarray(unmasked(y_true), np.float64)
+        z = np.asarray(unmasked(y_pred), np.float64)
         if y.ndim != 1 or y.shape != z.shape:
             rule, remedy = f"of shape {y.shape}, one for each row", "check both arrays"
             raise ValueError(refused("lrisk", "y_pred", rule, z.shape, remedy))
+        for name, values in (("y_true", y), ("y_pred", z)):
+            check_targets("lrisk", name, values, fitted=True)
         residual = y - z
         return 0.5 * residual**2 if loss == "squared" else np.abs(residual)
-    y, p = np.asarray(y_true), np.asarray(y_pred, np.float64)
+    y, p = np.asarray(unmasked(y_true)), np.asarray(unmasked(y_pred), np.float64)
     classes = np.unique(y) if labels is None else np.asarray(labels)
     if p.shape != (len(y), len(classes)):
         rule = f"of shape ({len(y)}, {len(classes)}), a column for each class"

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
+from .._arrays import unmasked
 from .._params import check_choice, check_real, refused
 from .._typing import Floats
 from .base import check_same_columns
@@ -153,7 +154,7 @@ def _gaussian_multiplier(epsilon: float, delta: float) -> float:
 
 
 def _table(name: str, X: ArrayLike) -> Floats:
-    table = np.asarray(X, dtype=np.float64)
+    table = np.asarray(unmasked(X), dtype=np.float64)
     if table.ndim != 2 or not np.all(np.isfinite(table)):
         rule, remedy = "a finite table of shape (n, d)", "pass numbers, no NaN"
         raise ValueError(refused("lrisk.noise", name, rule, table.shape, remedy))

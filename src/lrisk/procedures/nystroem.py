@@ -33,7 +33,7 @@ from ..spaces import (
     Space,
 )
 from ..spaces.nystroem import Centres, kernel_scores, row_blocks
-from .trimming import check_finite, minimise_trimmed
+from .trimming import minimise_trimmed
 
 #: Rows of the exact pilot.
 PILOT_ROWS = 1500
@@ -181,7 +181,6 @@ class Pilot(NamedTuple):
         rows = problem.X[:].astype(np.float64)
         space = KernelSpace(problem.kernel, rows, n_scores=problem.n_scores)
         objective = problem.over(space)
-        check_finite(objective)
         ranking, squared = problem.ranking, isinstance(problem.loss, Squared)
         factored: FactoredSpace | None = None
         if not (LowestRows(ranking).trimmed and squared and problem.alpha > 0):
@@ -283,7 +282,6 @@ def concentrate(
 
     `solver.max_iter` counts the fits; the status says if all of them were needed.
     """
-    check_finite(objective)
     if solver.class_balanced:
         grouped = GroupedRanking.by(objective.ranking, objective.y)
         objective = objective.with_ranking(grouped)

@@ -17,7 +17,6 @@ import numpy as np
 
 from .._params import refused
 from .._typing import Floats
-from ..losses import Squared
 from ..objective import Objective, Point
 from ..ranking import GroupedRanking
 from ..solvers import Solution
@@ -56,7 +55,6 @@ def minimise_trimmed(
         For random starts.
     monitor : callable or None
     """
-    check_finite(objective)
     if solver.class_balanced:
         if not objective.loss.classifies:
             rule, remedy = "False for regression", "it trims within classes"
@@ -90,16 +88,6 @@ def _count(solver: Concentration, n_rows: int) -> int:
     if isinstance(solver.starts, str):
         return 3000 if n_rows <= FEW_ROWS else 500
     return solver.starts
-
-
-def check_finite(objective: Objective) -> None:
-    """Refuse targets whose squares overflow."""
-    if not isinstance(objective.loss, Squared):
-        return
-    largest = float(np.max(np.abs(objective.y)))
-    if largest > 1e150:
-        rule, remedy = "small enough for its squares", "rescale it"
-        raise ValueError(refused("lrisk", "y", rule, largest, remedy))
 
 
 def penalties(mu: float) -> list[float]:

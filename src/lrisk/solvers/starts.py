@@ -85,10 +85,7 @@ def first_centers(owner: object, init: Any, space: CenterSpace) -> Floats:
 
 
 def check_enough_rows(owner: object, space: CenterSpace, ranking: Ranking) -> None:
-    """Refuse more clusters than rows, than rows that are kept, or distinct rows.
-
-    Rows whose squared distances could overflow are refused, too.
-    """
+    """Refuse more clusters than rows, than rows that are kept, or distinct rows."""
     n, k, spectrum = space.n_rows, space.n_scores, ranking.spectrum
     if k > n:
         rule = f"at most the number of rows with weight, n_samples={n}"
@@ -104,10 +101,6 @@ def check_enough_rows(owner: object, space: CenterSpace, ranking: Ranking) -> No
         )
         remedy = "keep more rows or ask for fewer clusters"
         raise ValueError(refused(owner, "spectrum", rule, spectrum, remedy))
-    largest = space.largest_entry()
-    if largest > np.sqrt(np.finfo(np.float64).max / (4.0 * space.n_features)):
-        rule, remedy = "small enough for its squares", "rescale the data"
-        raise ValueError(refused(owner, "X", rule, largest, remedy))
     distinct = space.distinct_rows(k)
     if distinct < k:
         raise _too_few_distinct(owner, distinct, k)

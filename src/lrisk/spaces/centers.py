@@ -121,12 +121,6 @@ class CenterSpace:
         """Curvature of a row's scores in the centres: 2, wherever it lies."""
         return np.full(self.n_rows, 2.0)
 
-    def largest_entry(self) -> float:
-        """Largest |x_ij|."""
-        entries = self.X.data if self._linear.sparse else self.X
-        low, high = entries.min(initial=0.0), entries.max(initial=0.0)
-        return float(max(high, -low))
-
     def distinct_rows(self, limit: int) -> int:
         """How many rows differ from each other, counted up to a limit."""
         seen: set[bytes] = set()

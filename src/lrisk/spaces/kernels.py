@@ -12,8 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
+from .._arrays import FEATURE
 from .._params import check_count, check_real, refused
 from .._typing import Floats
+from .offset import leave_outliers, some_rows
+
+#: γ‖x‖² above which −γ‖x − z‖² is not taken from products: rounding in an exponent of
+#: 1e7 is some 1e-9, and much farther out rows that are equal would look far apart.
+FAR = 1e7
 
 KernelName = str | Callable[..., float]
 
@@ -100,11 +106,11 @@ class Kernel:
         if self.precomputed:
             return np.array(_dense(X), order="C")
         if callable(self.name):
-            return self._pairs(self.name, X, Z)
+            return _bounded(self._pairs(self.name, X, Z))
         gamma = 1.0 / X.shape[1] if self.gamma is None else float(self.gamma)
         match self.name:
             case "linear":
-                return _products(X, Z)
+                return _bounded(_products(X, Z))
             case "cosine":
                 return _products(_unit(X), _unit(Z))
             case "rbf":
@@ -112,9 +118,11 @@ class Kernel:
                 X, Z = _centred(X, Z)
                 K = _products(X, Z)
                 K *= 2.0 * gamma
-                K -= gamma * _squares(X)[:, None]
-                K -= gamma * _squares(Z)
+                left, right = gamma * _squares(X), gamma * _squares(Z)
+                K -= left[:, None]
+                K -= right
                 np.minimum(K, 0.0, out=K)
+                _settle_far(K, X, Z, left, right, gamma)
                 if same:
                     np.fill_diagonal(K, 0.0)
                 return np.exp(K, out=K)
@@ -126,7 +134,8 @@ class Kernel:
                 K = _products(X, Z)
                 K *= gamma
                 K += self.coef0
-                return np.asarray(np.power(K, self.degree, out=K))
+                with np.errstate(over="ignore"):  # and refused
+                    return _bounded(np.asarray(np.power(K, self.degree, out=K)))
 
     def _pairs(self, function: Callable[..., float], X: Any, Z: Any) -> Floats:
         same = X is Z
@@ -163,8 +172,8 @@ class KernelColumns:
             m, d = Z.shape
             gamma = 1.0 / d if kernel.gamma is None else float(kernel.gamma)
             centres = np.asarray(Z, dtype=np.float64)
-            self._gamma, self._mean = gamma, centres.mean(axis=0)
-            centred = centres - self._mean
+            self._gamma, self._mean = gamma, _middle(centres)
+            centred = self._centred = centres - self._mean
             self._folded = np.empty((d + 2, m))
             self._folded[:d] = 2.0 * gamma * centred.T
             self._folded[d], self._folded[d + 1] = 1.0, -gamma * _squares(centred)
@@ -177,9 +186,42 @@ class KernelColumns:
         n, d = X.shape
         left = self._left[:n]
         np.subtract(X, self._mean, out=left[:, :d])
-        left[:, d] = -self._gamma * np.einsum("ij,ij->i", left[:, :d], left[:, :d])
+        rows = left[:, :d]
+        left[:, d] = -self._gamma * np.einsum("ij,ij->i", rows, rows)
         K = np.matmul(left, self._folded, out=self._out[:n])
+        np.minimum(K, 0.0, out=K)
+        sizes = -left[:, d], -self._folded[d + 1]
+        _settle_far(K, rows, self._centred, *sizes, self._gamma)
         return np.exp(K, out=K)
+
+
+def _settle_far(
+    K: Floats, X: Any, Z: Any, left: Floats, right: Floats, gamma: float
+) -> None:
+    """Take −γ‖x − z‖² from differences where both rows are too far out for products.
+
+    Of a far row and a near one products are good enough: the kernel is zero.
+
+    Parameters
+    ----------
+    K : array of shape (n, m)
+        The exponents, mended in place.
+    X, Z : arrays of shapes (n, d) and (m, d); sparse ones are left alone
+    left, right : arrays of shapes (n,) and (m,)
+        γ‖x‖² and γ‖z‖².
+    """
+    far, other = np.flatnonzero(left > FAR), np.flatnonzero(right > FAR)
+    if far.size and other.size and not (_sparse(X) or _sparse(Z)):
+        K[np.ix_(far, other)] = -gamma * cdist(X[far], Z[other], "sqeuclidean")
+
+
+def _bounded(K: Floats) -> Floats:
+    """Kernel values, if their squares and those times targets can be computed with."""
+    size = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
+    if size > FEATURE**2:
+        rule = f"such that kernel values are at most {FEATURE**2:.2g}"
+        raise ValueError(refused("lrisk", "X", rule, size, "rescale it"))
+    return K
 
 
 def _sparse(X: Any) -> bool:
@@ -200,7 +242,7 @@ def _products(X: Any, Z: Any) -> Floats:
 
 
 def _centred(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Both without the mean of Z, which leaves differences of rows as they are.
+    """Both without the middle of Z, which leaves differences of rows as they are.
 
     ‖x − z‖² from products cancels where the rows are far from zero and near each other.
     Sparse rows stay sparse, and so as they are.
@@ -208,9 +250,16 @@ def _centred(X: Any, Z: Any) -> tuple[Any, Any]:
     if _sparse(X) or _sparse(Z):
         return X, Z
     right = np.asarray(Z, dtype=np.float64)
-    mean = right.mean(axis=0)
+    mean = _middle(right)
     centred = right - mean
     return (centred if X is Z else np.asarray(X, dtype=np.float64) - mean), centred
+
+
+def _middle(Z: Floats) -> Floats:
+    """Means of the columns, or medians where a few rows carry the mean far away."""
+    means = np.asarray(Z.mean(axis=0))
+    leave_outliers(means, Z[some_rows(len(Z))])
+    return means
 
 
 def _squares(X: Any) -> Floats:

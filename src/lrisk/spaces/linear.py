@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from .._typing import AnyArray, Floats, Indices
 from .base import Space
+from .offset import leave_outliers, some_rows
 from .rows import Rows, row_access
 
 Matrix = AnyArray | sp.csr_array
@@ -41,8 +42,6 @@ class LinearSpace(Space):
     kept_entries = 100_000
     #: Rows from which the means are taken from some of them.
     many_rows = 200_000
-    #: Interquartile ranges from the median at which a mean is taken for an outlier's.
-    far = 100.0
     #: Entries of X up to which `rotated` makes a dense copy.
     most_rotated = 50_000_000
 
@@ -84,7 +83,8 @@ class LinearSpace(Space):
             some = cls(X[rows], intercept=False)
             share = mass[rows, None] / mass[rows].sum()
             means = some._transposed_times(share)[:, 0]
-        plain._leave_outliers(means)
+        some_block = plain._block(some_rows(plain.n_rows))
+        leave_outliers(means, some_block[:, : plain.n_features])
         plain._settle_constants(means)
         return cls(X, intercept=intercept, n_scores=n_scores, offset=means)
 
@@ -240,13 +240,18 @@ class LinearSpace(Space):
         if self.n_rows >= self.n_features or entries > self.most_rotated:
             return None
         rows = self._block(slice(0, self.n_rows))[:, : self.n_features]
-        basis, triangle, order = scipy.linalg.qr(
-            rows.T, mode="economic", pivoting=True, check_finite=False
+        # Pivots tell rounding from directions, but are slow to choose among d long
+        # columns: the n × n triangle has the same ones.
+        outer, square = scipy.linalg.qr(
+            rows.T, mode="economic", overwrite_a=True, check_finite=False
+        )
+        inner, triangle, order = scipy.linalg.qr(
+            square, pivoting=True, check_finite=False
         )
         sizes = np.abs(np.diagonal(triangle))
         rounding = self.n_features * np.finfo(np.float64).eps * sizes.max(initial=0.0)
         rank = int(np.sum(sizes > rounding))
-        basis = basis[:, :rank]
+        basis = outer @ inner[:, :rank]
         coordinates = np.empty((self.n_rows, rank))
         coordinates[order] = triangle[:rank].T
         small = LinearSpace(
@@ -256,25 +261,14 @@ class LinearSpace(Space):
         )
         return small, np.asarray(basis, dtype=np.float64)
 
-    def _leave_outliers(self, means: Floats) -> None:
-        """Replace means by medians of some rows where they are far from all of these.
-
-        An offset of 1e9 would cost the other rows nine digits.
-        """
-        rows = np.arange(0, self.n_rows, -(-self.n_rows // 64))
-        some = np.sort(self._block(rows)[:, : self.n_features], axis=0)
-        low, middle, high = (some[len(rows) * k // 4] for k in (1, 2, 3))
-        far = np.abs(means - middle) > self.far * (high - low)
-        means[far] = middle[far]
-
     def _settle_constants(self, means: Floats) -> None:
         """Make the means of constant columns exact, so that they centre to zero.
 
         Left to rounding, such a column would be a tiny copy of the intercept's.
         """
         first = self.X[[0]].toarray()[0] if self._sparse else self.X[0]
-        near = np.flatnonzero(np.abs(first - means) <= 1e-8 * np.abs(means))
-        for j in near:
+        near = (first != means) & (np.abs(first - means) <= 1e-8 * np.abs(means))
+        for j in np.flatnonzero(near):
             column = self.X[:, [j]].toarray() if self._sparse else self.X[:, j]
             if np.all(column == first[j]):
                 means[j] = first[j]

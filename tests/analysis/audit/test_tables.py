@@ -53,6 +53,32 @@ def test_kinds_and_missing_cells_do_not_depend_on_the_frame(mixed, frame):
     assert "Left out" in found["same"].note
 
 
+def test_masked_cells_are_missing(mixed):
+    mask = np.arange(N) % 7 == 2
+    columns = {name: np.ma.array(mixed[name].to_numpy(), mask=mask) for name in mixed}
+    table = table_of(columns, "y")
+    missing = {column.name: column.missing for column in table.summaries()}
+    assert missing["size"] == int((mask | mixed["size"].isna()).sum())
+    assert missing["colour"] == int((mask | mixed["colour"].isna()).sum())
+    assert {missing[name] for name in ("paid", "day", "y")} == {int(mask.sum())}
+    numbers = np.ma.array(np.arange(3.0 * N).reshape(N, 3), mask=False)
+    numbers[5, 1] = np.ma.masked
+    table = table_of(numbers, np.ma.array(mixed["y"].to_numpy(), mask=mask))
+    assert [c.missing for c in table.summaries()] == [0, 1, 0, int(mask.sum())]
+
+
+def test_absurd_sizes_are_refused_and_single_ones_are_not():
+    rng = np.random.default_rng(0)
+    plain = {"a": rng.normal(size=N), "y": rng.normal(size=N)}
+    for scale in (1e200, 1e-200):
+        with pytest.raises(ValueError, match=r"audit: column a must be at .* rescale"):
+            table_of({**plain, "a": plain["a"] * scale}, "y")
+        with pytest.raises(ValueError, match=r"audit: target must be at .* rescale"):
+            table_of({**plain, "y": plain["y"] * scale}, "y")
+    plain["a"][[3, 4]] = 1e200, np.nan
+    assert table_of(plain, "y").named("a").values[3] == 1e200
+
+
 def test_dates_in_text_and_as_dates_agree(mixed):
     table = table_of(mixed, "y")
     day, text = table.named("day"), table.named("day_text")

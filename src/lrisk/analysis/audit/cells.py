@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import unmasked
 from ..._params import refused
 from ..._typing import AnyArray, Floats
 
@@ -26,7 +27,7 @@ def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
     elif isinstance(data, dict):
         names, series = [str(name) for name in data], list(data.values())
     else:
-        values = np.asarray(data)
+        values = np.asarray(unmasked(data))
         if values.ndim != 2:
             rule, remedy = "a table of rows and columns", "pass a frame or a 2-d array"
             got = type(data).__name__
@@ -50,6 +51,7 @@ def _unique(names: list[str]) -> list[str]:
 
 def raw_column(series: Any, name: str) -> AnyArray:
     """One column as floats, booleans, dates or objects."""
+    series = unmasked(series)
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(series, polars.Series):
         return _raw_polars(series, name, polars)

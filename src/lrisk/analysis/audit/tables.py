@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._arrays import check_targets, check_typical_size
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Indices
 from .cells import raw_column, raw_columns
@@ -144,6 +145,9 @@ def table_of(
         if name is not None:
             at = names.index(closest(name, names, role))
             columns[at] = columns[at].called(role)
+    for column in columns:
+        if column.kind == "numeric":
+            check_typical_size("audit", f"column {column.name[:60]}", column.values)
     return _with_target(columns, goal, task)
 
 
@@ -230,6 +234,7 @@ def _with_target(columns: list[Column], goal: Column, task: str) -> Table:
         if goal.distinct < 2:
             rule, remedy = "of at least two values", "choose another column"
             raise ValueError(refused("audit", "target", rule, "a constant", remedy))
+        check_targets("audit", "target", goal.values[~goal.missing])
         return Table(columns, goal, task, goal.values, [], notes, goal.example)
     return _classified(columns, goal, notes)
 
