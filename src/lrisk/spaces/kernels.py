@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from .._params import check_count, check_real, refused
-from .._typing import Floats
+from .._typing import Bools, Floats, Indices
 
 KernelName = str | Callable[..., float]
 
@@ -26,6 +26,11 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "laplacian": ("gamma",),
     "cosine": (),
 }
+
+#: γ‖x‖² beyond which rounding of products is felt in γ‖x − z‖² (by 1e-9).
+FAR = 1e6
+#: Entries beyond it are as good as infinite; their squares must not be.
+LARGEST = 1e150
 
 
 class Kernel:
@@ -108,16 +113,7 @@ class Kernel:
             case "cosine":
                 return _products(_unit(X), _unit(Z))
             case "rbf":
-                same = X is Z
-                X, Z = _centred(X, Z)
-                K = _products(X, Z)
-                K *= 2.0 * gamma
-                K -= gamma * _squares(X)[:, None]
-                K -= gamma * _squares(Z)
-                np.minimum(K, 0.0, out=K)
-                if same:
-                    np.fill_diagonal(K, 0.0)
-                return np.exp(K, out=K)
+                return _gaussian(X, Z, gamma)
             case "laplacian":
                 K = cdist(_dense(X), _dense(Z), "cityblock")
                 K *= -gamma
@@ -163,11 +159,13 @@ class KernelColumns:
             m, d = Z.shape
             gamma = 1.0 / d if kernel.gamma is None else float(kernel.gamma)
             centres = np.asarray(Z, dtype=np.float64)
-            self._gamma, self._mean = gamma, centres.mean(axis=0)
-            centred = centres - self._mean
+            self._gamma, self._middle = gamma, np.median(centres, axis=0)
+            centred = _clipped(centres - self._middle)
+            squares = gamma * _squares(centred)
+            self._far = np.flatnonzero(squares > FAR)
             self._folded = np.empty((d + 2, m))
             self._folded[:d] = 2.0 * gamma * centred.T
-            self._folded[d], self._folded[d + 1] = 1.0, -gamma * _squares(centred)
+            self._folded[d], self._folded[d + 1] = 1.0, -squares
             self._left, self._out = np.ones((height, d + 2)), np.empty((height, m))
 
     def __call__(self, X: Any) -> Floats:
@@ -176,9 +174,11 @@ class KernelColumns:
             return self.kernel(X, self.Z)
         n, d = X.shape
         left = self._left[:n]
-        np.subtract(X, self._mean, out=left[:, :d])
+        np.subtract(X, self._middle, out=left[:, :d])
+        np.clip(left[:, :d], -LARGEST, LARGEST, out=left[:, :d])
         left[:, d] = -self._gamma * np.einsum("ij,ij->i", left[:, :d], left[:, :d])
         K = np.matmul(left, self._folded, out=self._out[:n])
+        _far_pairs(K, X, self.Z, -left[:, d] > FAR, self._far, self._gamma)
         return np.exp(K, out=K)
 
 
@@ -199,18 +199,52 @@ def _products(X: Any, Z: Any) -> Floats:
     return np.ascontiguousarray(X @ Z.T)
 
 
+def _gaussian(X: Any, Z: Any, gamma: float) -> Floats:
+    """exp(−γ‖x − z‖²) by products, far from everything by differences."""
+    left, right = _centred(X, Z)
+    squares = gamma * _squares(left)
+    others = squares if X is Z else gamma * _squares(right)
+    K = _products(left, right)
+    K *= 2.0 * gamma
+    K -= squares[:, None]
+    K -= others
+    _far_pairs(K, X, Z, squares > FAR, np.flatnonzero(others > FAR), gamma)
+    np.minimum(K, 0.0, out=K)
+    if X is Z:
+        np.fill_diagonal(K, 0.0)
+    return np.exp(K, out=K)
+
+
+def _far_pairs(
+    K: Floats, X: Any, Z: Any, rows: Bools, columns: Indices, gamma: float
+) -> None:
+    """Set −γ‖x − z‖² between rows that are both far out, where products cancel."""
+    if len(columns) and rows.any():
+        far = np.flatnonzero(rows)
+        apart = cdist(_dense(X[far]), _dense(Z[columns]), "sqeuclidean")
+        K[np.ix_(far, columns)] = -gamma * apart
+
+
 def _centred(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Both without the mean of Z, which leaves differences of rows as they are.
+    """Both without the median of Z, which leaves differences of rows as they are.
 
     ‖x − z‖² from products cancels where the rows are far from zero and near each other.
-    Sparse rows stay sparse, and so as they are.
+    The median, as one row far out would move the mean away from all the others. Sparse
+    rows stay sparse, and so as they are.
     """
     if _sparse(X) or _sparse(Z):
         return X, Z
     right = np.asarray(Z, dtype=np.float64)
-    mean = right.mean(axis=0)
-    centred = right - mean
-    return (centred if X is Z else np.asarray(X, dtype=np.float64) - mean), centred
+    middle = np.median(right, axis=0)
+    centred = _clipped(right - middle)
+    if X is Z:
+        return centred, centred
+    return _clipped(np.asarray(X, dtype=np.float64) - middle), centred
+
+
+def _clipped(X: Floats) -> Floats:
+    """No entry so large that its square overflows."""
+    return np.clip(X, -LARGEST, LARGEST, out=X)
 
 
 def _squares(X: Any) -> Floats:
