@@ -6,4 +6,4 @@ class CollapsedFitWarning(UserWarning):
 
 
 class NoiseMismatchWarning(UserWarning):
-    """The stated noise, or the second copy, does not fit the rows."""
+    """The noise or the second copy does not fit the rows, or is past correcting."""

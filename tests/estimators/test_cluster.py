@@ -377,3 +377,24 @@ def test_a_stream_keeps_its_number_of_clusters(clouds):
     with pytest.raises(ValueError, match="n_clusters must be 3 as in the calls before"):
         model.set_params(n_clusters=4).partial_fit(X)
     assert model.cluster_centers_ is centers
+
+
+@pytest.mark.parametrize("form", ["float64", "float32", "sparse"])
+@pytest.mark.parametrize("bad", [1, 27])
+def test_trimmed_centres_stay_where_they_are_however_far_the_outliers(form, bad):
+    """One row or many below the trimmed share, scattered or at one point."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        middles = np.array([[-4.0, 0.0], [0.0, 5.0], [4.0, 0.0]])
+        X = middles[rng.integers(3, size=300)] + 0.5 * rng.normal(size=(300, 2))
+        away = rng.normal(size=(bad, 2)) if seed % 2 else np.ones((bad, 2))
+        centres = []
+        for size in (1e3, 1e6, 1e12):
+            X[:bad] = size * away
+            rows = sp.csr_array(X) if form == "sparse" else X.astype(form)
+            model = RiskKMeans(3, spectrum="subquantile:0.9", random_state=seed)
+            found = model.fit(rows).cluster_centers_
+            centres.append(found[np.argsort(found[:, 0])])
+            assert not model.inlier_mask_[:bad].any()
+        assert np.abs(centres[0] - middles).max() < 0.3
+        np.testing.assert_allclose(centres[1:], [centres[0]] * 2, atol=1e-4)

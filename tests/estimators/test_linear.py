@@ -585,3 +585,22 @@ def test_lbfgs_goes_to_newton_where_it_stalls():
     sure = lrisk.RiskRegressor("worst_case", solver="newton", tol=1e-10, alpha=1e-6)
     assert model.objective_ == pytest.approx(sure.fit(X, y).objective_, rel=2e-10)
     assert model.n_iter_ <= 1000
+
+
+@pytest.mark.parametrize("kind", ["x", "y", "xy"])
+@pytest.mark.parametrize("bad", [1, 45])
+def test_trimmed_rows_do_no_more_harm_the_farther_they_are(kind, bad):
+    """Four times σ√(p/n), the error of the right rows alone, at any size."""
+    for seed in range(3):
+        for size in (1e3, 1e12):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(300, 3))
+            y = X @ [1.0, -2.0, 0.0] + 0.1 * rng.normal(size=300)
+            rows = rng.choice(300, bad, replace=False)
+            if "x" in kind:
+                X[rows] = size * rng.normal(size=(bad, 3))
+            if "y" in kind:
+                y[rows] = size * (1.0 + rng.random(bad))
+            model = RiskRegressor("subquantile:0.8", random_state=seed).fit(X, y)
+            error = np.linalg.norm(model.coef_ - [1.0, -2.0, 0.0])
+            assert error < 4 * 0.1 * np.sqrt(4 / 300)

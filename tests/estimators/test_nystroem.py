@@ -329,3 +329,48 @@ def test_bad_data_leaves_the_fit_as_it_was():
     np.testing.assert_array_equal(model.predict(X), before)
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, :2])
+
+
+def spoilt(kind, share, size, seed, n=300):
+    """A wave (or its sign) with wrong rows; clean rows to test on."""
+    rng = np.random.default_rng(seed)
+    X, new = rng.normal(size=(2, n, 2))
+    f, truth = (np.sin(2 * A[:, 0]) + 0.5 * A[:, 1] for A in (X, new))
+    y = f + 0.1 * rng.normal(size=n)
+    bad = rng.choice(n, max(1, int(share * n)), replace=False)
+    if "x" in kind:
+        X[bad] = size * rng.normal(size=(len(bad), 2))
+    if "y" in kind:
+        y[bad] = size * (1.0 + rng.random(len(bad)))
+    return X, y, new, truth
+
+
+@pytest.mark.parametrize("components", [50, None], ids=["nystroem", "exact"])
+@pytest.mark.parametrize("kind", ["y", "x", "xy"])
+@pytest.mark.parametrize("share", [0.0, 0.12])
+def test_wrong_rows_do_no_more_harm_the_farther_they_are(components, kind, share):
+    """Rows at 1e12 made the kernel matrix indefinite, and the fit refuse alpha."""
+    for seed in range(2):
+        errors = []
+        for size in (1e3, 1e12):
+            X, y, new, truth = spoilt(kind, share, size, seed)
+            model = KernelRiskRegressor(
+                "subquantile:0.8", n_components=components, gamma=0.5, alpha=0.1,
+                random_state=seed,
+            ).fit(X, y)  # fmt: skip
+            errors.append(np.sqrt(np.mean((model.predict(new) - truth) ** 2)))
+        assert errors[0] < 0.3 and errors[1] <= 1.1 * errors[0]
+
+
+@pytest.mark.parametrize("components", [50, None], ids=["nystroem", "exact"])
+def test_classes_of_rows_far_out(components):
+    for seed in range(2):
+        errors = []
+        for size in (0.0, 1e3, 1e12):
+            X, y, new, truth = spoilt("x" if size else "", 0.1, size, seed)
+            model = KernelRiskClassifier(
+                "subquantile:0.8", n_components=components, gamma=0.5, alpha=0.1,
+                random_state=seed,
+            ).fit(X, y > 0)  # fmt: skip
+            errors.append(np.mean(model.predict(new) != (truth > 0)))
+        assert max(errors[1:]) <= errors[0] + 0.02

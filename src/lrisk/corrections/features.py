@@ -16,7 +16,7 @@ from .._params import refused
 from .._typing import Floats
 from ..noise import Exact, GaussianNoise, Noise
 from .kernels import Kernel
-from .surrogates import Surrogate, Terms
+from .surrogates import Surrogate, Terms, bounded
 
 #: Frequencies at which |φ| is smaller are dropped: 1/φ would amplify them too much.
 SMALLEST = 0.02
@@ -103,7 +103,7 @@ class RandomFeatures:
 
         `factor`, shape (n,), multiplies the noise covariance row by row.
         """
-        angle = X @ self.omega.T - self._phase
+        angle = bounded(X) @ self.omega.T - self._phase
         if factor is None:
             return _pair(angle, self._amplitude)
         own = np.stack([self.noise.characteristic(self.omega, c) for c in factor])
@@ -121,7 +121,7 @@ class RandomFeatures:
 
     def clean(self, X: Floats) -> Floats:
         """Features of clean rows; shape (n, n_components)."""
-        return _pair(X @ self.omega.T, self._amplitude * self._decay)
+        return _pair(bounded(X) @ self.omega.T, self._amplitude * self._decay)
 
 
 def _pair(angle: Floats, amplitude: Floats) -> Floats:

@@ -125,43 +125,44 @@ def _column_means(terms: Terms, Z: Floats, points: Floats) -> Floats:
     return total / len(Z)
 
 
-def penalised_minimum(problem: Quadratic, K: Floats, penalties: Floats) -> Floats:
-    """Argmin cᵀGc − 2bᵀc + λ cᵀKc for each λ, G clipped to its cone; shape (λ, m).
+def whitening(K: Floats) -> Floats:
+    """Coordinates in which K is the identity, shape (m, r).
 
-    Works in the coordinates in which K is the identity; directions that K does not
-    resolve are left out.
+    Directions that K does not resolve are left out.
     """
     values, vectors = np.linalg.eigh(K)
     kept = values > 1e-10 * values[-1]
-    whiten = vectors[:, kept] / np.sqrt(values[kept])
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def penalised_minimum(problem: Quadratic, whiten: Floats, penalties: Floats) -> Floats:
+    """Argmin cᵀGc − 2bᵀc + λ cᵀKc for each λ, G clipped to its cone; shape (λ, m).
+
+    Parameters
+    ----------
+    problem : Quadratic
+        G and b.
+    whiten : array of shape (m, r)
+        `whitening` of K.
+    penalties : array of shape (λ,)
+        Infinity leaves nothing of the fit. At zero it is the one of least norm.
+    """
     inner = whiten.T @ problem.gram @ whiten
     spectrum, Q = np.linalg.eigh(0.5 * (inner + inner.T))
     basis = whiten @ Q
     target = basis.T @ problem.linear
-    solutions = target / (spectrum.clip(0.0) + np.asarray(penalties)[:, None])
+    divisor = spectrum.clip(0.0) + np.asarray(penalties)[:, None]
+    decided = divisor > 1e-14 * np.abs(spectrum).max(initial=0.0)
+    solutions = np.where(decided, target / np.where(decided, divisor, 1.0), 0.0)
     return np.asarray(solutions @ basis.T)
 
 
-def choose_penalty(
-    problems: list[Quadratic], sizes: list[int], K: Floats, penalties: Floats
-) -> float:
-    """Penalty of the smallest corrected cross-validation risk over folds.
-
-    Each fold's quadratic is an unbiased estimate of the risk on clean rows, so no clean
-    data are needed.
-    """
-    total, weights = sum(sizes), np.asarray(sizes, dtype=np.float64)
-    gram = np.einsum("f,fab->ab", weights, np.stack([p.gram for p in problems]))
-    linear = np.einsum("f,fa->a", weights, np.stack([p.linear for p in problems]))
-    risk = np.zeros(len(penalties))
-    for fold, n in zip(problems, sizes):
-        rest = total - n
-        others = Quadratic(
-            (gram - n * fold.gram) / rest, (linear - n * fold.linear) / rest
-        )
-        c = penalised_minimum(others, K, penalties)
-        risk += n * (np.einsum("pa,ab,pb->p", c, fold.gram, c) - 2.0 * c @ fold.linear)
-    return float(penalties[int(np.argmin(risk))])
+def pooled(problems: list[Quadratic], sizes: Floats) -> Quadratic:
+    """The risk over all the rows of several parts, from the parts' own."""
+    shares = sizes / sizes.sum()
+    gram = np.einsum("f,fab->ab", shares, np.stack([p.gram for p in problems]))
+    linear = np.einsum("f,fa->a", shares, np.stack([p.linear for p in problems]))
+    return Quadratic(gram, linear)
 
 
 def folds(n: int, count: int) -> list[Indices]:

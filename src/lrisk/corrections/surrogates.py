@@ -129,7 +129,7 @@ class Surrogate:
 
     def transform(self, X: Floats) -> Floats:
         """Coordinates in which `terms` and `clean_terms` are sums over axes."""
-        return np.ascontiguousarray(X @ self.rotation)
+        return np.ascontiguousarray(bounded(X) @ self.rotation)
 
     def matrix(self, A: Floats, B: Floats) -> Floats:
         """k̂ between rows of A and of B."""
@@ -190,6 +190,14 @@ class Surrogate:
             rates = np.tile(1.0 / mixture.widths[:, None], (1, d))
         self.terms = LaplaceTerms(weights, rates, squares)
         self.clean_terms = GaussianTerms(weights, rates)
+
+
+def bounded(X: Floats) -> Floats:
+    """The rows, no entry beyond ±1e100: their squares must not overflow.
+
+    Every kernel is zero that far from any other row.
+    """
+    return np.clip(X, -1e100, 1e100)
 
 
 def check_closed_form(noise: Noise) -> None:

@@ -48,9 +48,11 @@ class RiskKMeans(
     ----------
     n_clusters : int, default=8
     spectrum : str or Spectrum, default="subquantile"
-        ``"subquantile:p"`` keeps the mass p nearest to the centres;
-        ``"risk_seeking_extremile:r"`` fades instead of cutting. Increasing spectra are
-        taken, too, and pull the centres towards the far rows.
+        ``"subquantile:p"`` keeps the mass p nearest to the centres: rows far out, up to
+        a mass of 1 − p, do not move them, however far (half of the rows by default).
+        ``"risk_seeking_extremile:r"`` fades instead of cutting: a single row that is
+        far enough takes a centre for itself. Increasing spectra are taken, too, and
+        pull the centres towards the far rows.
     init : {"k-means++", "zeros"} or array of shape (n_clusters, n_features)
         First centres. ``"k-means++"`` draws rows by their share of this very objective,
         so that it does not seed on outliers; ``"zeros"`` is the paper's start, and
@@ -59,7 +61,9 @@ class RiskKMeans(
         Starts, of which the lowest objective is kept. Automatic is ten for k-means++
         with ``"alternating"``, else one.
     solver : {"alternating", "sgd"}, default="alternating"
-        Assign, sort, average; or the paper's minibatch stochastic subgradients. Under
+        Assign, sort, average; or the paper's minibatch stochastic subgradients, which
+        trim each batch by itself: a batch with more than its share of far rows moves
+        the centres, so keep `batch_size` large where outliers are many. Under
         a decreasing spectrum and the mean each alternating step is an exact
         minimisation and the objective never rises; under others the step is shortened
         until it does not rise, and may end at a kink, short of a local minimum.

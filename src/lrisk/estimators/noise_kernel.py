@@ -1,5 +1,6 @@
 """Kernel regression from features observed with noise, online and batch."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -10,15 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from .._params import refused
 from .._typing import Floats
 from .._validation import unchanged_on_error, validate_data
+from .._warnings import NoiseMismatchWarning
 from ..corrections import Gaussian, Kernel, RandomFeatures, Surrogate
 from ..corrections.checks import refuse_target_covariance
-from ..corrections.landmarks import penalised_minimum
 from ..corrections.surrogates import check_closed_form, natural_width, terms_matrix
 from ..noise import Exact, Noise
 from .noise_base import ONLINE, check_kernel_parameters
 from .noise_batch import (
+    BatchFit,
     Problem,
-    automatic_penalty,
+    best_fit,
     feature_problem,
     landmark_problem,
 )
@@ -85,8 +87,11 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
     n_components : int or None, default=None
         Number of random features.
     alpha : "auto" or float, default="auto"
-        Batch penalty, as in ``KernelRidge(alpha=alpha)``; ``"auto"`` takes the best of
-        a corrected cross-validation, which needs no clean data.
+        Batch penalty, as in ``KernelRidge(alpha=alpha)``. ``"auto"`` chooses by a
+        corrected cross-validation, which needs no clean data, among corrected fits,
+        fits without correction and the mean of the targets (see `correction_`). A
+        number is taken as it is, unless the corrected fit leaves the range of the
+        targets: then the fit without correction is taken, with a warning.
     n_landmarks : int or None, default=200
         Landmarks of the batch fit, drawn from the rows; None takes all rows.
     fit_intercept : bool, default=True
@@ -116,11 +121,16 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
     surrogate_radius_ : float
         R = √k̂(0): how much the noise costs.
     alpha_ : float
-        Batch penalty used.
+        Batch penalty used; infinite where only the mean of the targets was left.
+    correction_ : float
+        Of a batch fit: `correction`, or 0 if a fit without correction, or the mean of
+        the targets, has the smaller corrected risk on held-out rows, its standard error
+        added. Correcting pays with many rows; with few it may cost more than the noise
+        does. Where no corrected fit is better than the mean, the fit warns.
     n_rounds_, learning_rate_, radius_, progressive_loss_, theory_bound_ :
         As in `NoiseCorrectedRegressor`, with theorem 2; `radius_` is W. The bound is
-        proven for Gaussian noise only, and for rows of no more noise than stated;
-        infinite otherwise.
+        proven for the exact form only, under Gaussian noise (or none) corrected in
+        full, with a `width` given and without `standardize`; infinite otherwise.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -205,17 +215,15 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
             copies = np.stack([self._standard(c) for c in copies])
             self._set_world(copies, noise, one_copy=len(copies) == 1)
             rng = check_random_state(self.random_state)
-            problem, K = self._batch_problem(copies, factor, rng)
-            n = len(y)
+            problem, values, K = self._batch_problem(copies, factor, rng)
             self.intercept_ = float(y.mean()) if self.fit_intercept else 0.0
-            y = y - self.intercept_
-            if isinstance(self.alpha, str):
-                penalty = automatic_penalty(problem, K, y)
-            else:
-                penalty = self.alpha / n
-            whole = problem(np.arange(n), y)
-            self.alpha_ = penalty * n
-            self.dual_coef_ = penalised_minimum(whole, K, np.array([penalty]))[0]
+            alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+            best = best_fit(problem, values, K, y - self.intercept_, alpha)
+            self.dual_coef_, self.alpha_ = best.coefficients, best.penalty * len(y)
+            kept = best.corrected and np.isfinite(best.penalty)
+            self.correction_ = float(self.correction) if kept else 0.0
+        if not best.trusted:
+            self._warn_of_distrust(best)
         return self
 
     def partial_fit(
@@ -288,7 +296,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
 
     def _set_world(self, copies: Floats, noise: Noise, *, one_copy: bool) -> None:
         """The kernel and its surrogate, fixed for all rounds to come."""
-        self._forget("alpha_", "width_", "support_", "_support", "_surrogate")
+        self._forget(
+            "alpha_", "correction_", "width_", "support_", "_support", "_surrogate"
+        )
         d = copies.shape[2]
         self._world_noise = noise.rescaled(self.scale_, self.correction)
         kernel = self.kernel
@@ -300,7 +310,6 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
             )
             kernel = Gaussian(self.width_)
         self._world_kernel = kernel
-        self._louder = False  # no row so far had more noise than stated
         self._features: RandomFeatures | None = None
         if self.n_components is None:
             self._surrogate = Surrogate(kernel, self._world_noise, d)
@@ -320,21 +329,43 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
 
     def _batch_problem(
         self, copies: Floats, factor: Floats | None, rng: Any
-    ) -> tuple[Problem, Floats]:
-        """The risk as a function of rows, and the matrix of the penalty."""
+    ) -> tuple[Problem, Floats | None, Floats]:
+        """The risk, the features of the rows as they are, the matrix of the penalty.
+
+        Without noise the two risks are the same, and the features are left out.
+        """
+        exact = isinstance(self._world_noise, Exact)
+        n, mean = copies.shape[1], copies.mean(axis=0)
         if self._features is not None:
             problem = feature_problem(self, self._features, copies, factor)
-            return problem, np.eye(self._features.n_components)
-        n = copies.shape[1]
+            values = None if exact else self._features.clean(mean)
+            return problem, values, np.eye(self._features.n_components)
         count = n if self.n_landmarks is None else min(self.n_landmarks, n)
         chosen = np.arange(n) if count == n else rng.choice(n, count, replace=False)
-        self.support_ = copies.mean(axis=0)[np.sort(chosen)]
+        self.support_ = mean[np.sort(chosen)]
         self._support = self._surrogate.transform(self.support_)
         K = self._surrogate.clean_matrix(self.support_, self.support_)
         problem = landmark_problem(
             self._world_kernel, self._surrogate, copies, self.support_
         )
-        return problem, K
+        values = None if exact else self._surrogate.clean_matrix(mean, self.support_)
+        return problem, values, K
+
+    def _warn_of_distrust(self, best: BatchFit) -> None:
+        if best.corrected and np.isfinite(best.penalty):
+            kept = "the most cautious corrected fit is kept"
+        elif np.isfinite(best.penalty):
+            kept = "the fit without correction is kept"
+        else:
+            kept = "the mean of the targets is all that is kept"
+        warnings.warn(
+            f"{type(self).__name__}: the noise is too large to correct for in these "
+            f"rows: no corrected fit is better than the mean of the targets by more "
+            f"than its uncertainty, or it leaves their range; {kept}. Pass more rows, "
+            "further copies of them (X2), or a larger alpha or width.",
+            NoiseMismatchWarning,
+            stacklevel=3,
+        )
 
     def _by_blocks(self, X: Floats, *, noisy: bool) -> Floats:
         out = np.empty(len(X))

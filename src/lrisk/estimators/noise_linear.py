@@ -76,7 +76,8 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         an unbiased estimate of the error on clean rows, comparable between models.
     theory_bound_ : float
         Bound on the expected regret so far (theorem 1); infinite if `learning_rate` or
-        `radius` is ``"auto"``.
+        `radius` is ``"auto"``, and where the gradients are not unbiased: with a
+        `correction` below 1, or with `standardize`, whose scale has the rows' noise.
     location_, scale_ : arrays of shape (n_features,)
         Of the features, if `standardize`.
     n_features_in_ : int
@@ -257,7 +258,8 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         self.n_rounds_ = self._state.rounds
         self.learning_rate_, self.radius_ = report["step"], report["radius"]
         self.progressive_loss_ = report["loss"]
-        self.theory_bound_ = report["bound"]
+        unbiased = self.correction == 1.0 and not self.standardize
+        self.theory_bound_ = report["bound"] if unbiased else np.inf
         d = self.n_features_in_
         self._store(theta[:d], float(theta[d]) if self.fit_intercept else 0.0)
 

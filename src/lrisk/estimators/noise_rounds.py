@@ -20,6 +20,8 @@ BLOCK = 1024
 class KernelRounds(NoiseEstimator):
     """Algorithm 2: exact, on a budget, and with random features."""
 
+    kernel: Any
+    width: float | str
     learning_rate: float | str
     radius: float | str
     angle: float
@@ -32,7 +34,6 @@ class KernelRounds(NoiseEstimator):
     _features: RandomFeatures | None
     _surrogate: Surrogate
     _world_noise: Noise
-    _louder: bool
 
     def _solver(self) -> OnlineKernel:
         return OnlineKernel(
@@ -81,8 +82,6 @@ class KernelRounds(NoiseEstimator):
             part = slice(start, start + BLOCK)
             own = None if factor is None else factor[part]
             psi = np.stack([features.noisy(c[part], own) for c in copies])
-            if own is not None and np.any(own > 1.0):
-                self._louder = True
             rows = corrected_rows(psi, Replicates())
             solver.step(state, rows, y[part], squared_norms(psi, rows))
         self._state = state
@@ -96,10 +95,19 @@ class KernelRounds(NoiseEstimator):
         self.theory_bound_ = report["bound"] if self._bound_is_proven() else np.inf
 
     def _bound_is_proven(self) -> bool:
-        """Whether W and R are what theorem 2 asks for.
+        """Whether the rounds are what theorem 2 speaks of.
 
         W rests on 0 ≤ k̂ ≤ R²k, true of Gaussian noise only (under Laplace noise k̂ takes
-        both signs), and features of rows with more than the stated noise exceed R.
+        both signs). A budget drops part of each gradient; random features span a space
+        without the comparators; noise corrected in part leaves a bias; a width or scale
+        taken from the noisy rows depends on their noise.
         """
-        noise = self._world_noise
-        return isinstance(noise, GaussianNoise | Exact) and not self._louder
+        if isinstance(self._world_noise, Exact):
+            unbiased = True
+        else:
+            chosen = self.standardize or (
+                isinstance(self.kernel, str) and isinstance(self.width, str)
+            )
+            gaussian = isinstance(self._world_noise, GaussianNoise)
+            unbiased = gaussian and self.correction == 1.0 and not chosen
+        return unbiased and self.budget is None and self._features is None
