@@ -19,6 +19,18 @@ from ..report.text import printable
 WORST, MOST = 10, 5
 
 
+class _Terminal(Console):
+    """A console that says when nobody reads: rich alone would exit with status 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # it is called where the error is being handled
+
+
+def terminal(*, stderr: bool = False) -> Console:
+    """Where an audit is printed, or its progress shown."""
+    return _Terminal(stderr=stderr, soft_wrap=not stderr, highlight=False)
+
+
 def plain(text: object, limit: int = 2000) -> str:
     """Words from data as a terminal may show them: no control codes, no markup."""
     return escape(printable(text, limit))
