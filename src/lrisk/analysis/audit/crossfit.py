@@ -13,6 +13,8 @@ from .models import Recipe, fitted, tail_spectrum
 from .preparation import Preparation
 from .tables import Table
 
+#: The fits that are compared.
+FITS = ("ordinary", "robust", "tail")
 #: Folds; least rows of an audit; most training rows of linear and of kernel fits.
 FOLDS, FEWEST = 5, 10
 MOST_LINEAR, MOST_KERNEL = 20_000, 2_000
@@ -73,6 +75,8 @@ class CrossFit(NamedTuple):
         Regression: what was expected and the noise scale. Classification: the label's
         probability, and ones.
     losses : dict of arrays of shape (m,)
+    right : dict of arrays of bool of shape (m,)
+        Whether a fit predicts the row's class; of quantities never.
     trimmed : array of shape (len(SHARES), k)
         Losses at some held-out rows without the worst rows in training.
     """
@@ -86,6 +90,7 @@ class CrossFit(NamedTuple):
     expected: Floats
     scale: Floats
     losses: dict[str, Floats]
+    right: dict[str, Bools]
     trimmed: Floats
     folds: list[Fold]
     whole: Whole
@@ -127,7 +132,8 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     found = CrossFit(
         rows, fold, certain, share, interval,
         np.zeros(m), np.zeros(m), np.ones(m),
-        {name: np.zeros(m) for name in ("ordinary", "robust", "tail")},
+        {name: np.zeros(m) for name in FITS},
+        {name: np.zeros(m, dtype=bool) for name in FITS},
         np.zeros((len(SHARES), 0)), folds, whole, len(training),
     )  # fmt: skip
     trimmed = []
@@ -277,8 +283,10 @@ def _judge(
 ) -> None:
     """Fill in what the fold's models say of rows that they have not seen."""
     X = fold.preparation.transform(found.rows[at])
-    for name in ("ordinary", "robust", "tail"):
-        found.losses[name][at] = recipe.losses(getattr(fold, name), X, y)
+    for name in FITS:
+        model = getattr(fold, name)
+        found.losses[name][at] = recipe.losses(model, X, y)
+        found.right[name][at] = recipe.right(model, X, y)
     robust = fold.robust
     if not recipe.regression:
         found.expected[at] = np.exp(-found.losses["robust"][at])

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 
-from ..._typing import AnyArray, Floats
+from ..._typing import AnyArray, Bools, Floats
 from ..._warnings import CollapsedFitWarning
 from ...estimators import (
     RiskClassifier,
@@ -64,6 +64,12 @@ class Recipe(NamedTuple):
         table = model.predict_proba(X)
         p = table[np.arange(len(y)), np.searchsorted(model.classes_, y)]
         return np.asarray(-np.log(np.maximum(p, LEAST_PROBABILITY)))
+
+    def right(self, model: Any, X: Floats, y: AnyArray) -> Bools:
+        """Which rows have the class that the model predicts; of quantities none."""
+        if self.regression:
+            return np.zeros(len(y), dtype=bool)
+        return np.asarray(model.predict(X) == y)
 
 
 class _Landmarks(Nystroem):
