@@ -227,7 +227,8 @@ def fit(
 
     Numbers are standardised, levels one-hot encoded and missing cells filled first, as
     the audit does; that goes into the model file too. Penalties, kernel widths and
-    variances of noise therefore refer to columns of unit variance.
+    variances of noise therefore refer to columns of unit variance. The file holds what
+    predictions need; what rows were judged by is not in it.
 
     Examples: lrisk fit flats.csv --target rent --out flats.skops
 

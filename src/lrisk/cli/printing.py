@@ -100,7 +100,7 @@ def _losses(result: AuditResult) -> Table:
         table.add_row(f"[bold]{words}[/]")
         for curve in curves:
             numbers = (curve.mean, curve.median, curve.q95, curve.superquantile)
-            right = [percent(curve.accuracy)] if classes else []
+            right = [f"{100 * curve.accuracy:.1f} %"] if classes else []
             table.add_row(f"  {plain(curve.label, 80)}", *map(number, numbers), *right)
         table.add_section()
     return table
