@@ -9,7 +9,7 @@ from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
 from ...procedures.contamination.feature_errors import CHANCE, contradicted_values
 from ...procedures.label_fits import assign_folds
-from .models import Recipe, fitted, tail_spectrum
+from .models import Recipe, expect, fitted, rounding, tail_spectrum
 from .preparation import Preparation
 from .tables import Table
 
@@ -79,6 +79,8 @@ class CrossFit(NamedTuple):
         Whether a fit predicts the row's class; of quantities never.
     trimmed : array of shape (len(SHARES), k)
         Losses at some held-out rows without the worst rows in training.
+    least_scale : float
+        Noise scales are no less: `rounding` of the targets.
     """
 
     rows: Indices
@@ -95,6 +97,7 @@ class CrossFit(NamedTuple):
     folds: list[Fold]
     whole: Whole
     n_training: int
+    least_scale: float
 
 
 def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
@@ -134,7 +137,7 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         np.zeros(m), np.zeros(m), np.ones(m),
         {name: np.zeros(m) for name in FITS},
         {name: np.zeros(m, dtype=bool) for name in FITS},
-        np.zeros((len(SHARES), 0)), folds, whole, len(training),
+        np.zeros((len(SHARES), 0)), folds, whole, len(training), rounding(y),
     )  # fmt: skip
     trimmed = []
     for k, own in enumerate(folds):
@@ -294,7 +297,7 @@ def _judge(
         if found.certain:
             found.scores[at] = robust.score_outliers(X, y, contamination=share)
         return
-    found.expected[at], found.scale[at] = robust.expect(X)
+    found.expected[at], found.scale[at] = expect(robust, X, found.least_scale)
     if not found.certain:
         return
     scores = robust.score_outliers(X, y, certain=True)
