@@ -148,23 +148,25 @@ def spoilt(
 
 def models() -> Iterator[Found]:
     """Ten tables of numbers and ten of classes, two for each kernel."""
+    tried = 0
     with tempfile.TemporaryDirectory() as name:
         for k in range(20):
             classes, kernel = k >= 10, KERNELS[k % 5]
             kind = "flips" if classes else SPOILT[(k + k // 5) % 5]
             table, right = spoilt(kind, classes, seed=k)
             what = f"{kind}, {kernel}, table {k}"
-            yield what, _there_and_back(table, right, kernel, classes, Path(name))
+            made = fit_model(table, "y", None, "auto", {"kernel": kernel}).model
+            own = made["estimator"]
+            tried += bool(np.any(~own.inlier_mask_ | own.leverage_mask_))
+            yield what, _there_and_back(made, table, right, classes, Path(name))
+    few = "" if tried >= 15 else f"only in {tried} of 20 tables"
+    yield "wrong rows found, else nothing is tried", few
 
 
 def _there_and_back(
-    table: dict, right: np.ndarray, kernel: str, classes: bool, folder: Path
+    made: dict, table: dict, right: np.ndarray, classes: bool, folder: Path
 ) -> str:
     model, data, out = folder / "m.skops", folder / "new.csv", folder / "p.csv"
-    made = fit_model(table, "y", None, "auto", {"kernel": kernel}).model
-    found = made["estimator"]
-    if (found.inlier_mask_ & ~found.leverage_mask_).all():
-        return "found no wrong row, so that nothing was tried"
     save_model(made, model)
     before = predict_with(made, table).columns["prediction"]
     after = predict_with(load_model(model), table).columns["prediction"]
