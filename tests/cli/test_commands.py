@@ -37,7 +37,8 @@ def test_audit_prints_and_writes(audited):
     _, out, run = audited
     assert run.exit_code == 1, run.output  # five of ninety rows: above --fail-above
     for words in ("90 rows", "do not fit", "ordinary fit", "tail-risk fit",
-                  "worst 10 %", "row 6:", "divided by 10", "What to do"):  # fmt: skip
+                  "worst 10 %", "all 90 rows", "rows not flagged", "row 6:",
+                  "divided by 10", "What to do"):  # fmt: skip
         assert words in run.output
     with (out / "rows.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -314,6 +315,7 @@ def test_labels_are_shown_as_they_were_written(tmp_path):
         assert run.exit_code == 0, run.output
         assert "none missing; classification of y" in run.output
         assert any(f"y = {word} " in run.output for word in words), run.output
+        assert "accuracy" in run.output
 
 
 def test_semicolons_and_decimal_commas_are_read(tmp_path):

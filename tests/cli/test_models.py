@@ -322,7 +322,7 @@ class TestHostileFiles:
         "name",
         [
             "lrisk.estimators.linear.RiskRegressor", "lrisk.spectra.smooth.Extremile",
-            "lrisk.procedures.contamination.table.Judge",
+            "lrisk.estimators.robust.SelectedStage",
             "lrisk.corrections.surrogates.Surrogate",
         ],
     )  # fmt: skip

@@ -78,6 +78,7 @@ def curve(name, label, scale, rng):
         superquantile=float(losses[2700:].mean()),
         levels=levels.tolist(),
         values=np.quantile(losses, levels).tolist(),
+        accuracy=1.0 - scale / 1000,
     )
 
 
@@ -126,6 +127,11 @@ def make_audit(n_rows=2000, n_flagged=40, seed=0, rows=None, **changes):
             curve("ordinary", "ordinary fit", 500, rng),
             curve("robust", "robust fit", 300, rng),
             curve("tail", "tail-risk fit (superquantile 0.9)", 380, rng),
+        ],
+        "unflagged_losses": [
+            curve("ordinary", "ordinary fit", 200, rng),
+            curve("robust", "robust fit", 100, rng),
+            curve("tail", "tail-risk fit (superquantile 0.9)", 150, rng),
         ],
         "tail_note": "The superquantile 0.95 fit became a constant; 0.9 was used.",
         "flagged": rows,

@@ -367,3 +367,21 @@ def test_numbers_in_words_agree_with_the_audit():
     assert f"{audit.expected_false_flags:.2f}" in text
     for curve in audit.losses:
         assert f"{curve.median:.1f}" in text and curve.label in text
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_losses_over_all_rows_and_over_those_not_flagged(task):
+    audit = make_audit(task=task)
+    text = html.unescape(render(audit))
+    assert text.index("all 2000 rows") < text.index("the 1960 rows not flagged")
+    for curve in audit.unflagged_losses:
+        assert f"{curve.median:.1f}" in text
+        told = f">{100 * curve.accuracy:.0f}\u00a0%<" in text
+        assert told == (task == "classification")
+    best = re.findall(r'best">([^<]*)<', text)
+    assert ("90\u00a0%" in best) == (task == "classification")  # the highest accuracy
+
+
+def test_where_no_row_is_flagged_there_is_one_table_of_losses():
+    text = render(make_audit(rows=[]))
+    assert "all 2000 rows" in text and "not flagged</th>" not in text

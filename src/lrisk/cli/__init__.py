@@ -18,4 +18,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "install it with: pip install 'lrisk[cli]'\n"
         )
         return 2
+    except KeyboardInterrupt:  # while that was imported
+        return 130
     return run(arguments)

@@ -1,6 +1,6 @@
 """The commands and their options; all that is slow is imported inside them."""
 
-import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,19 @@ from typing import Any
 import click
 
 from .._version import __version__
-from .errors import BadInput, one_line, told_in_one_line
+from .errors import (
+    BUG,
+    DONE,
+    REFUSED,
+    STATUSES,
+    STOPPED,
+    TOO_MANY,
+    BadInput,
+    check_installed,
+    one_line,
+    settle_output,
+    told_in_one_line,
+)
 
 FILE = click.Path(path_type=Path)
 TASKS = click.Choice(["auto", "regression", "classification"])
@@ -33,7 +45,26 @@ class Contamination(click.ParamType[str | float]):
         return share
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The commands; what a user can change about any of them is told in one line."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with told_in_one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with told_in_one_line():
+            return super().invoke(ctx)
+
+
+_MEANINGS = "\n".join(f"{code:>5}  {words}" for code, words in STATUSES.items())
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=f"\b\nExit status:\n{_MEANINGS}",
+)
 @click.version_option(__version__, prog_name="lrisk", message="%(prog)s %(version)s")
 def lrisk() -> None:
     """Find rows that do not fit, and learn in spite of them.
@@ -88,24 +119,24 @@ def audit(
 
     DATA is a .csv, .tsv or .parquet file, .gz or not.
     """
+    check_installed("pandas", "jinja2", "rich")
     from .reading import read_audit, read_table, read_verdicts
 
-    with told_in_one_line():
-        if fail_above is not None and fail_above != fail_above:
-            raise ValueError("--fail-above must be a number from 0 to 1, got nan")
-        folder = out or Path(f"{data.name.split('.')[0] or 'data'}-audit")
-        _writable(folder)
-        options["compare"] = read_audit(compare) if compare else None
-        frame = read_table(data, target)
-        options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
-        result = _audited(frame, target, data.name, options, folder, redact)
+    if fail_above is not None and fail_above != fail_above:
+        raise ValueError("--fail-above must be a number from 0 to 1, got nan")
+    folder = out or Path(f"{data.name.split('.')[0] or 'data'}-audit")
+    _writable(folder)
+    options["compare"] = read_audit(compare) if compare else None
+    frame = read_table(data, target)
+    options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
+    result = _audited(frame, target, data.name, options, folder, redact)
     if fail_above is not None and result.interval[0] > fail_above:
         click.echo(
             f"lrisk: at least {result.interval[0]:.1%} of the rows do not belong, "
             f"more than --fail-above {fail_above:g}",
             err=True,
         )
-        raise click.exceptions.Exit(1)
+        raise click.exceptions.Exit(TOO_MANY)
 
 
 def _audited(
@@ -117,17 +148,15 @@ def _audited(
     redact: bool,
 ) -> Any:
     """Audit, print, write; the result."""
-    from rich.console import Console
-
     from ..analysis.audit import audit as run_audit
     from ..report import redacted, write_audit
     from ..report.writing import earlier_verdicts
-    from .printing import plain, print_audit, progress_bar
+    from .printing import plain, print_audit, progress_bar, terminal
     from .reading import check_same_table
 
     given = options.pop("verdicts", None)
     words = given.words if given else None
-    with progress_bar(Console(stderr=True)) as progress:
+    with progress_bar(terminal(stderr=True)) as progress:
         result = run_audit(
             data, target, source=source, progress=progress, verdicts=words, **options
         )
@@ -135,7 +164,7 @@ def _audited(
         check_same_table(given, result)
     earlier = earlier_verdicts(out, result)
     written = write_audit(result, out, redact)
-    console = Console(soft_wrap=True, highlight=False)
+    console = terminal()
     print_audit(redacted(result) if redact else result, console)
     console.print("\nWritten: " + ", ".join(plain(path) for path in written))
     if earlier.saved:
@@ -198,7 +227,8 @@ def fit(
 
     Numbers are standardised, levels one-hot encoded and missing cells filled first, as
     the audit does; that goes into the model file too. Penalties, kernel widths and
-    variances of noise therefore refer to columns of unit variance.
+    variances of noise therefore refer to columns of unit variance. The file holds what
+    predictions need; what rows were judged by is not in it.
 
     Examples: lrisk fit flats.csv --target rent --out flats.skops
 
@@ -207,21 +237,21 @@ def fit(
 
     lrisk fit flats.csv --estimator RiskKMeans --set n_clusters=3 --out kinds.skops
     """
+    check_installed("pandas", "skops", "packaging")
     from .models import fit_model
     from .reading import read_table
     from .settings import parsed_settings
     from .storage import save_model
 
-    with told_in_one_line():
-        settings = parsed_settings(words)
-        for key, value in given.items():
-            if value is not None and settings.setdefault(key, value) is not value:
-                raise BadInput(f"{key} is given twice: --{key} and --set {key}")
-        _writable(out.parent)
-        if out.is_dir():
-            raise BadInput(f"--out {out} is a folder; give a file")
-        fitted = fit_model(read_table(data, target), target, name, task, settings, seed)
-        save_model(fitted.model, out)
+    settings = parsed_settings(words)
+    for key, value in given.items():
+        if value is not None and settings.setdefault(key, value) is not value:
+            raise BadInput(f"{key} is given twice: --{key} and --set {key}")
+    _writable(out.parent)
+    if out.is_dir():
+        raise BadInput(f"--out {out} is a folder; give a file")
+    fitted = fit_model(read_table(data, target), target, name, task, settings, seed)
+    save_model(fitted.model, out)
     for note in fitted.notes:
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
     used = type(fitted.model["estimator"]).__name__
@@ -239,23 +269,23 @@ def predict(model: Path, data: Path, out: Path | None) -> None:
     of that prediction. Columns may stand in any order; those that the model does not
     use are ignored. Model files are skops files: what could run code is refused.
     """
+    check_installed("pandas", "skops", "packaging")
     from .models import predict_with
     from .reading import read_table
     from .storage import load_model
     from .writing import predictions_csv, write_text
 
-    with told_in_one_line():
-        loaded = load_model(model)
-        found = predict_with(loaded, read_table(data))
-        text = predictions_csv(found.columns)
-        if found.ignored:
-            names = ", ".join(found.ignored)
-            click.echo(one_line(f"lrisk: note: columns not used: {names}"), err=True)
-        if out is None:
-            click.echo(text, nl=False)
-        else:
-            write_text(out, text)
-            click.echo(f"Written: {out}")
+    loaded = load_model(model)
+    found = predict_with(loaded, read_table(data))
+    text = predictions_csv(found.columns)
+    if found.ignored:
+        names = ", ".join(found.ignored)
+        click.echo(one_line(f"lrisk: note: columns not used: {names}"), err=True)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(out, text)
+        click.echo(f"Written: {out}")
 
 
 @lrisk.command("estimators")
@@ -274,36 +304,42 @@ def list_estimators() -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def demo(out: Path, seed: int) -> None:
     """Audit a generated table with planted errors, and say how many were found."""
+    check_installed("jinja2", "rich")
     from .demo import found_words, planted_errors
 
-    with told_in_one_line():
-        _writable(out)
-        planted = planted_errors(seed)
-        source = "rents of 400 flats (generated)"
-        options = {"seed": seed, "group": "desk"}
-        result = _audited(planted.data, planted.target, source, options, out, False)
+    _writable(out)
+    planted = planted_errors(seed)
+    source = "rents of 400 flats (generated)"
+    options = {"seed": seed, "group": "desk"}
+    result = _audited(planted.data, planted.target, source, options, out, False)
     click.echo(f"\n{found_words(planted.wrong, result.flags)[0]}")
     click.echo(f"Open {out / 'report.html'} in a browser.")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
-    command: Callable[..., Any] = lrisk.main
+    """Run the command line; returns the exit status (`errors.STATUSES`)."""
     try:
-        command(args=arguments, prog_name="lrisk", standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
+        status = _status(arguments)
     except click.UsageError as error:
         words = one_line(error.format_message())
         click.echo(f"lrisk: {words} (see lrisk --help)", err=True)
-        return 2
+        status = REFUSED
     except click.ClickException as error:
         error.show()
-        return error.exit_code
+        status = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("lrisk: stopped", err=True)
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 141
-    return 0
+        status = STOPPED
+    except Exception:
+        traceback.print_exc()
+        click.echo("lrisk: this is a bug in lrisk; please report it", err=True)
+        status = BUG
+    settle_output()
+    return status
+
+
+def _status(arguments: Sequence[str] | None) -> int:
+    """What click says; it returns, and does not raise, what a command exits with."""
+    command: Callable[..., Any] = lrisk.main
+    status = command(args=arguments, prog_name="lrisk", standalone_mode=False)
+    return status if isinstance(status, int) else DONE

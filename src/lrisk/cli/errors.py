@@ -1,15 +1,33 @@
-"""Errors of the command line: one line, exit status 2, no traceback."""
+"""Errors of the command line: one line, a true exit status, no traceback."""
 
+import importlib.util
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
+#: Exit statuses. Python itself ends with 1 after a traceback, which a pipeline could
+#: not tell from too many rows: hence 70 (the EX_SOFTWARE of sysexits.h). 130 and 141
+#: are what a shell says of programs that SIGINT and SIGPIPE ended.
+DONE, TOO_MANY, REFUSED, BUG, STOPPED, UNREAD = 0, 1, 2, 70, 130, 141
+#: What they mean, for ``lrisk --help``.
+STATUSES = {
+    DONE: "done",
+    TOO_MANY: "more rows do not belong than --fail-above allows",
+    REFUSED: "bad options or input, files that cannot be read or written, missing "
+    "packages",
+    BUG: "a bug in lrisk, with its traceback",
+    STOPPED: "stopped by Ctrl-C",
+    UNREAD: "what reads the output went away",
+}
+
 
 class BadInput(click.ClickException):
     """Something about the input that a user can change."""
 
-    exit_code = 2
+    exit_code = REFUSED
 
     def show(self, file: object = None) -> None:
         """Say it in one line on stderr."""
@@ -28,6 +46,8 @@ def told_in_one_line() -> Iterator[None]:
     """Turn what a user can change into one line; bugs keep their traceback."""
     try:
         yield
+    except BrokenPipeError:  # nobody is left to be told
+        raise click.exceptions.Exit(UNREAD) from None
     except (ValueError, TypeError) as error:
         raise BadInput(str(error)) from error
     except MemoryError as error:
@@ -37,8 +57,30 @@ def told_in_one_line() -> Iterator[None]:
     except OSError as error:
         raise BadInput(_of_system(error)) from error
     except ModuleNotFoundError as error:
-        remedy = f"pip install {error.name}"
-        raise BadInput(f"this needs {error.name}; install it: {remedy}") from error
+        raise BadInput(_lacking(error.name or "a package")) from error
+
+
+def check_installed(*modules: str) -> None:
+    """Refuse before any work what would fail after it for want of a package."""
+    for name in modules:
+        if importlib.util.find_spec(name) is None:
+            raise BadInput(_lacking(name))
+
+
+def _lacking(module: str) -> str:
+    """All that the commands need is in the extra of the command line."""
+    return f"this needs {module}; install it with: pip install 'lrisk[cli]'"
+
+
+def settle_output() -> None:
+    """Write what is left; where that fails, let Python not try again at exit."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where it is closed
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 def _of_system(error: OSError) -> str:

@@ -12,11 +12,23 @@ from rich.table import Table
 from ..analysis.audit import AuditResult
 from ..analysis.audit.curves import tail_level
 from ..analysis.audit.reasons import counted, number, percent
-from ..analysis.audit.wording import COUNTING, NOISE_SCALE
+from ..analysis.audit.wording import COUNTING, NOISE_SCALE, loss_groups
 from ..report.text import printable
 
 #: Rows, causes and repairs printed.
 WORST, MOST = 10, 5
+
+
+class _Terminal(Console):
+    """A console that says when nobody reads: rich alone would exit with status 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # it is called where the error is being handled
+
+
+def terminal(*, stderr: bool = False) -> Console:
+    """Where an audit is printed, or its progress shown."""
+    return _Terminal(stderr=stderr, soft_wrap=not stderr, highlight=False)
 
 
 def plain(text: object, limit: int = 2000) -> str:
@@ -74,17 +86,23 @@ def print_audit(result: AuditResult, console: Console) -> None:
 
 
 def _losses(result: AuditResult) -> Table:
-    unit = "|error|" if result.task == "regression" else "log loss"
+    """Losses over all rows and, where some are flagged, over the others."""
+    classes = result.task == "classification"
+    unit = "log loss, and accuracy," if classes else "|error|"
     level = tail_level(str(result.options["spectrum"]))
     table = Table(title=f"Held-out {unit} of rows that the fit has not seen",
                   title_justify="left", title_style="")  # fmt: skip
     table.add_column("")
-    worst = f"worst {100 * (1 - level):.3g} %"
-    for name in ("mean", "median", "95 %", worst):
+    names = ["mean", "median", "95 %", f"worst {100 * (1 - level):.3g} %"]
+    for name in [*names, "accuracy"] if classes else names:
         table.add_column(name, justify="right")
-    for curve in result.losses:
-        numbers = (curve.mean, curve.median, curve.q95, curve.superquantile)
-        table.add_row(plain(curve.label, 80), *map(number, numbers))
+    for words, curves in loss_groups(result):
+        table.add_row(f"[bold]{words}[/]")
+        for curve in curves:
+            numbers = (curve.mean, curve.median, curve.q95, curve.superquantile)
+            right = [f"{100 * curve.accuracy:.1f} %"] if classes else []
+            table.add_row(f"  {plain(curve.label, 80)}", *map(number, numbers), *right)
+        table.add_section()
     return table
 
 

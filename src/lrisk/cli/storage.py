@@ -1,4 +1,9 @@
-"""Model files: skops files of which only types known to be harmless are loaded."""
+"""Model files: skops files of which only types known to be harmless are loaded.
+
+They hold what predictions need. What the robust estimators judge rows by, a forest for
+one, is left out: a loaded model predicts and scores, can be fitted anew, and says so
+where it is asked to judge rows.
+"""
 
 import io
 import json
@@ -6,13 +11,16 @@ import os
 import secrets
 import sys
 import zipfile
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
+from sklearn.base import BaseEstimator
 
 from .._params import Parameters
 from .._version import __version__
+from ..estimators.robust_base import RobustEstimator
 from .registry import estimators
 
 #: Counted up whenever older versions of lrisk could not read what is written.
@@ -58,7 +66,7 @@ def is_trusted(name: str) -> bool:
 
 def save_model(model: dict[str, Any], path: Path) -> None:
     """Write the whole file, or nothing."""
-    content = _dumped(model)
+    content = _dumped({**model, "estimator": _predicting_only(model["estimator"])})
     temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
     try:
         temporary.write_bytes(content)
@@ -96,6 +104,18 @@ def load_model(path: Path) -> dict[str, Any]:
     if label is None or not _is_model(model):
         raise ValueError(f"{path} is not a model file of lrisk")
     return dict(model)
+
+
+def _predicting_only(estimator: Any) -> Any:
+    """A copy of the model, and of models within it, without what judges rows."""
+    if isinstance(estimator, RobustEstimator):
+        return estimator.predicting_only()
+    if not isinstance(estimator, BaseEstimator):
+        return estimator
+    own = copy(estimator)
+    for name, value in vars(own).items():
+        setattr(own, name, _predicting_only(value))
+    return own
 
 
 class _Newer(Exception):

@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -34,6 +35,31 @@ class RobustEstimator(BaseEstimator):
     inlier_mask_: Bools
     leverage_mask_: Bools
     expected_false_flags_: float
+
+    _only_predicts: bool
+
+    def predicting_only(self) -> Self:
+        """A copy that predicts and scores but no longer judges rows: a model file's.
+
+        It keeps the parameters and the public attributes of the fit, which are arrays,
+        numbers and words. What rows are judged by is private, and may be of any kind.
+        """
+        own = copy(self)
+        for name in [name for name in vars(own) if name.startswith("_")]:
+            delattr(own, name)
+        own._only_predicts = True
+        return own
+
+    def __getattr__(self, name: str) -> Any:
+        """Say of what `predicting_only` left out why it is not there."""
+        what = type(self).__name__
+        private = name.startswith("_") and not name.startswith("__")
+        if private and vars(self).get("_only_predicts"):
+            raise AttributeError(
+                f"{what} cannot judge rows: it comes from a model file, which holds "
+                "only what predictions need; fit it anew to judge rows."
+            )
+        raise AttributeError(f"{what!r} object has no attribute {name!r}")
 
     def _check_parameters(self) -> None:
         share: dict[str, Any] = {"low": 0, "high": 0.5, "high_open": True}

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.audit import AuditResult, GroupRate
-from ..analysis.audit.wording import COUNTING, NOISE_SCALE
+from ..analysis.audit import AuditResult, GroupRate, LossCurve
+from ..analysis.audit.wording import COUNTING, NOISE_SCALE, loss_groups
 from ..analysis.scores import ThresholdCurve, threshold_curve
 from . import figures
 from .rows import shown_rows
@@ -145,22 +145,39 @@ def _noisy(result: AuditResult) -> str:
     return f"; {count(result.noisy_rows)} more if noise grows with {name}"
 
 
-def _losses(result: AuditResult) -> list[dict[str, Any]]:
-    measures = ("mean", "median", "q95", "superquantile")
+def _losses(result: AuditResult) -> dict[str, Any]:
+    """Names of the columns, and rows of cells by group of rows."""
+    names = {"mean": "mean", "median": "median", "q95": "95 %",
+             "superquantile": "tail mean"}  # fmt: skip
+    if result.task == "classification":
+        names["accuracy"] = "accuracy"
+    groups = [
+        {"words": words, "fits": _fits(curves, list(names))}
+        for words, curves in loss_groups(result)
+    ]
+    return {"names": list(names.values()), "groups": groups}
+
+
+def _fits(curves: list[LossCurve], measures: list[str]) -> list[dict[str, Any]]:
     best = {}
     for measure in measures:
-        known = [v for c in result.losses if (v := getattr(c, measure)) == v]
-        best[measure] = min(known, default=math.nan)
+        known = [v for c in curves if (v := getattr(c, measure)) == v]
+        choose = max if measure == "accuracy" else min
+        best[measure] = choose(known, default=math.nan)
     return [
         {
             "name": curve.name,
             "label": printable(curve.label, 80),
-            "cells": [
-                (number(v := getattr(curve, m), 4), v == best[m]) for m in measures
-            ],
+            "cells": [_shown(curve, m, best[m]) for m in measures],
         }
-        for curve in result.losses
+        for curve in curves
     ]
+
+
+def _shown(curve: LossCurve, measure: str, best: float) -> tuple[str, bool]:
+    value = getattr(curve, measure)
+    words = percent(value, 3) if measure == "accuracy" else number(value, 4)
+    return words, value == best
 
 
 def _lists(result: AuditResult) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from lrisk import AuditResult, audit
 from lrisk.analysis.audit.crossfit import FOLDS, cross_fit
 from lrisk.analysis.audit.models import Recipe
 from lrisk.analysis.audit.tables import table_of
+from lrisk.analysis.audit.wording import NOTHING_FOUND
 
 N = 240
 
@@ -88,6 +89,14 @@ def test_robust_fit_is_better_in_the_middle(planted):
     assert abs(size.ordinary - spread) > abs(size.robust - spread)
 
 
+def test_losses_of_the_rows_not_flagged_stand_beside_those_of_all(planted):
+    data, _, result = planted
+    kept = np.abs(result.residuals[~result.flags])
+    ordinary, robust, _ = result.unflagged_losses
+    assert robust.q95 < 0.2 * result.losses[1].q95 and robust.mean < ordinary.mean
+    assert len(kept) < len(data) and np.isnan(robust.accuracy)
+
+
 def test_groups_and_times_cover_all_rows(planted):
     data, _, result = planted
     assert sum(rate.rows for rate in result.times) == len(data)
@@ -131,17 +140,21 @@ def clean(noise, n=200):
         "lognormal": rng.lognormal(size=n),
         "t3": rng.standard_t(3, size=n),
         "heteroscedastic": rng.normal(size=n) * np.exp(X[:, 0]),
+        "gaussian": rng.normal(size=n),
     }[noise]
     names = dict(zip("abc", X.T))
     return {**names, "y": 2 * X[:, 0] - X[:, 1] + errors}
 
 
-@pytest.mark.parametrize("noise", ["lognormal", "t3", "heteroscedastic"])
-def test_clean_tables_look_clean(noise):
+@pytest.mark.parametrize("noise", ["lognormal", "t3", "heteroscedastic", "gaussian"])
+def test_right_rows_are_not_flagged_and_called_clean_unless_far_out(noise):
     result = audit(clean(noise), "y")
-    assert result.flags.mean() <= 0.02
-    assert result.looks_clean and "The data looks clean" in result.summary
-    assert result.next_steps[0].startswith("Train as usual")
+    assert result.flags.mean() <= 0.02 and result.far_rows == 0
+    assert result.looks_clean == (result.tail_rows == 0)
+    assert ("The data looks clean" in result.summary) == result.looks_clean
+    assert (result.next_steps[0] == NOTHING_FOUND) == result.looks_clean
+    if noise == "gaussian":
+        assert result.looks_clean
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +174,9 @@ def test_wrong_labels_are_found_and_a_collapsed_tail_fit_replaced(labels):
     hits = np.sum(wrong & result.flags)
     assert hits >= 0.6 * wrong.sum() and hits >= 0.8 * result.flags.sum()
     assert "look like" in result.repairs[0].text
+    accuracy = [curve.accuracy for curve in result.losses]
+    kept = [curve.accuracy for curve in result.unflagged_losses]
+    assert 0.8 < accuracy[1] < kept[1] - 0.05 < 0.95
     assert "was used instead" in result.tail_note
     assert result.losses[2].label != "tail-risk fit (superquantile 0.95)"
     assert result.flagged[0].observed != result.flagged[0].expected

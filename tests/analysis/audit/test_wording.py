@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lrisk import audit
-from lrisk.analysis.audit.wording import LIMIT
+from lrisk.analysis.audit.wording import LIMIT, NOTHING_FOUND, loss_groups
 
 
 def line(n=120, seed=1):
@@ -33,7 +33,7 @@ def test_rows_far_out_do_not_look_clean(marked):
     assert f"{result.far_rows} rows lie farther out" in result.summary
     assert result.far_rows >= 0.9 * wrong.sum()
     assert LIMIT in result.summary
-    assert not any("Train as usual" in step for step in result.next_steps)
+    assert NOTHING_FOUND not in result.next_steps
     assert wrong[np.array(result.least_fitting) - 1].all()
 
 
@@ -49,6 +49,8 @@ def test_values_far_from_all_others_do_not_look_clean():
 def test_the_limit_stands_beside_a_clean_verdict_without_a_bound():
     result = audit(line(), "y")
     assert result.looks_clean and result.summary.endswith(LIMIT)
+    assert result.next_steps[0] == NOTHING_FOUND
+    assert [words for words, _ in loss_groups(result)] == ["all 120 rows"]
     assert "at most" not in result.summary and "noise scales" not in result.summary
 
 
@@ -57,8 +59,10 @@ def test_a_heavy_tail_is_named_where_rows_lie_far_out_in_it():
     data = line(300)
     data["y"] += 4 * rng.lognormal(size=300)
     result = audit(data, "y")
-    assert result.looks_clean and result.tail_rows > 0
-    assert f"{result.tail_rows} rows lie more than 6 noise scales" in result.summary
+    assert result.tail_rows > 0 and not result.looks_clean
+    assert "clean" not in result.summary and NOTHING_FOUND not in result.next_steps
+    assert f"{result.tail_rows} rows lie beyond 6 noise scales" in result.summary
+    assert any("Look at the least fitting rows" in step for step in result.next_steps)
 
 
 def test_a_persons_word_counts():
@@ -70,7 +74,7 @@ def test_a_persons_word_counts():
     assert result.interval[0] >= 3 / 120
     assert result.judgements == {4: "wrong", 5: "wrong", 6: "wrong", 7: "right"}
     assert result.next_steps[0] == "Correct 3 rows that you judged wrong."
-    assert not any("Train as usual" in step for step in result.next_steps)
+    assert NOTHING_FOUND not in result.next_steps
 
 
 @pytest.mark.parametrize(
@@ -80,7 +84,7 @@ def test_of_few_rows_nothing_is_said(contamination, flagged):
     result = audit(line(24), "y", contamination=contamination)
     assert result.summary.startswith("Too few rows to judge")
     assert not result.looks_clean and result.flags.sum() == flagged
-    assert not any("Train as usual" in step for step in result.next_steps)
+    assert NOTHING_FOUND not in result.next_steps
     assert not any("the 0" in step for step in result.next_steps)
 
 

@@ -9,10 +9,12 @@ from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
 from ...procedures.contamination.feature_errors import CHANCE, contradicted_values
 from ...procedures.label_fits import assign_folds
-from .models import Recipe, fitted, tail_spectrum
+from .models import Recipe, expect, fitted, rounding, tail_spectrum
 from .preparation import Preparation
 from .tables import Table
 
+#: The fits that are compared.
+FITS = ("ordinary", "robust", "tail")
 #: Folds; least rows of an audit; most training rows of linear and of kernel fits.
 FOLDS, FEWEST = 5, 10
 MOST_LINEAR, MOST_KERNEL = 20_000, 2_000
@@ -73,8 +75,12 @@ class CrossFit(NamedTuple):
         Regression: what was expected and the noise scale. Classification: the label's
         probability, and ones.
     losses : dict of arrays of shape (m,)
+    right : dict of arrays of bool of shape (m,)
+        Whether a fit predicts the row's class; of quantities never.
     trimmed : array of shape (len(SHARES), k)
         Losses at some held-out rows without the worst rows in training.
+    least_scale : float
+        Noise scales are no less: `rounding` of the targets.
     """
 
     rows: Indices
@@ -86,10 +92,12 @@ class CrossFit(NamedTuple):
     expected: Floats
     scale: Floats
     losses: dict[str, Floats]
+    right: dict[str, Bools]
     trimmed: Floats
     folds: list[Fold]
     whole: Whole
     n_training: int
+    least_scale: float
 
 
 def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
@@ -127,8 +135,9 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     found = CrossFit(
         rows, fold, certain, share, interval,
         np.zeros(m), np.zeros(m), np.ones(m),
-        {name: np.zeros(m) for name in ("ordinary", "robust", "tail")},
-        np.zeros((len(SHARES), 0)), folds, whole, len(training),
+        {name: np.zeros(m) for name in FITS},
+        {name: np.zeros(m, dtype=bool) for name in FITS},
+        np.zeros((len(SHARES), 0)), folds, whole, len(training), rounding(y),
     )  # fmt: skip
     trimmed = []
     for k, own in enumerate(folds):
@@ -277,8 +286,10 @@ def _judge(
 ) -> None:
     """Fill in what the fold's models say of rows that they have not seen."""
     X = fold.preparation.transform(found.rows[at])
-    for name in ("ordinary", "robust", "tail"):
-        found.losses[name][at] = recipe.losses(getattr(fold, name), X, y)
+    for name in FITS:
+        model = getattr(fold, name)
+        found.losses[name][at] = recipe.losses(model, X, y)
+        found.right[name][at] = recipe.right(model, X, y)
     robust = fold.robust
     if not recipe.regression:
         found.expected[at] = np.exp(-found.losses["robust"][at])
@@ -286,7 +297,7 @@ def _judge(
         if found.certain:
             found.scores[at] = robust.score_outliers(X, y, contamination=share)
         return
-    found.expected[at], found.scale[at] = robust.expect(X)
+    found.expected[at], found.scale[at] = expect(robust, X, found.least_scale)
     if not found.certain:
         return
     scores = robust.score_outliers(X, y, certain=True)

@@ -1,8 +1,10 @@
 """Held-out losses of the three fits, their sensitivity, and coefficients."""
 
+import math
+
 import numpy as np
 
-from ..._typing import Floats
+from ..._typing import Bools, Floats
 from ...metrics import loss_quantiles
 from ...ranking import risk
 from ...spectra import Superquantile, parse_spectrum
@@ -23,8 +25,13 @@ def tail_level(spectrum: str) -> float:
     return float(parsed.q) if isinstance(parsed, Superquantile) else LEVEL
 
 
-def loss_curves(found: CrossFit, recipe: Recipe) -> list[LossCurve]:
-    """Mean, median, tail and quantile curve of every fit's held-out losses."""
+def loss_curves(found: CrossFit, recipe: Recipe, kept: Bools) -> list[LossCurve]:
+    """Mean, median, tail and quantile curve of every fit's held-out losses.
+
+    Over the rows that are `kept`, of shape (m,); no curves over no rows.
+    """
+    if not kept.any():
+        return []
     level = tail_level(recipe.spectrum)
     used = found.whole.tail_spectrum.replace(":", " ").replace("_", " ")
     labels = {
@@ -33,11 +40,20 @@ def loss_curves(found: CrossFit, recipe: Recipe) -> list[LossCurve]:
         "tail": f"tail-risk fit ({used})",
     }
     return [
-        _curve(name, label, found.losses[name], level) for name, label in labels.items()
+        _curve(
+            name,
+            label,
+            found.losses[name][kept],
+            level,
+            math.nan if recipe.regression else float(found.right[name][kept].mean()),
+        )
+        for name, label in labels.items()
     ]
 
 
-def _curve(name: str, label: str, losses: Floats, level: float) -> LossCurve:
+def _curve(
+    name: str, label: str, losses: Floats, level: float, accuracy: float
+) -> LossCurve:
     values = loss_quantiles(losses, LEVELS)
     return LossCurve(
         name=name,
@@ -48,6 +64,7 @@ def _curve(name: str, label: str, losses: Floats, level: float) -> LossCurve:
         superquantile=float(risk(losses, f"superquantile:{level}")),
         levels=[float(u) for u in LEVELS],
         values=[float(v) for v in values],
+        accuracy=accuracy,
     )
 
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 
-from ..._typing import AnyArray, Floats
+from ..._typing import AnyArray, Bools, Floats
 from ..._warnings import CollapsedFitWarning
 from ...estimators import (
     RiskClassifier,
@@ -24,6 +24,9 @@ LANDMARKS = 300
 #: Milder and milder spectra, for tail fits that collapse.
 MILDER = ("superquantile:0.9", "superquantile:0.7", "superquantile:0.5",
           "superquantile:0.3", "extremile:1.5", "mean")  # fmt: skip
+#: Least noise scale, as a share of the median size of targets: what is less is the
+#: rounding of sums and says nothing (4,500 units in the last place).
+ROUNDING = 1e-12
 #: Probabilities are cut off here: one impossible row must not decide a mean.
 LEAST_PROBABILITY = 1e-6
 
@@ -64,6 +67,36 @@ class Recipe(NamedTuple):
         table = model.predict_proba(X)
         p = table[np.arange(len(y)), np.searchsorted(model.classes_, y)]
         return np.asarray(-np.log(np.maximum(p, LEAST_PROBABILITY)))
+
+    def right(self, model: Any, X: Floats, y: AnyArray) -> Bools:
+        """Which rows have the class that the model predicts; of quantities none."""
+        if self.regression:
+            return np.zeros(len(y), dtype=bool)
+        return np.asarray(model.predict(X) == y)
+
+
+def rounding(y: AnyArray) -> float:
+    """The least noise scale that targets can tell, in their units.
+
+    By the median of those that are not zero, so that wrong ones do not raise it.
+
+    Examples
+    --------
+    >>> rounding(np.array([0.0, 0.0, 0.0, 2.0, -3.0, 1e12])) == 3.0 * ROUNDING
+    True
+    """
+    sizes = np.abs(y[y != 0])
+    return ROUNDING * float(np.median(sizes)) if len(sizes) else ROUNDING
+
+
+def expect(robust: Any, X: Floats, least: float) -> tuple[Floats, Floats]:
+    """What a robust regression expects of rows, and the noise there, never none.
+
+    Where targets follow exactly from the features the noise is that of rounding, and
+    may come out as zero.
+    """
+    expected, scale = robust.expect(X)
+    return expected, np.maximum(scale, least)
 
 
 class _Landmarks(Nystroem):

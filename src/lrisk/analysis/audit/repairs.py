@@ -7,6 +7,7 @@ import numpy as np
 
 from ..._typing import Bools, Floats, Indices
 from .crossfit import CrossFit, Fold
+from .models import expect
 from .reasons import expected_of
 from .result import Repair
 from .swaps import swapped_columns
@@ -135,7 +136,7 @@ def _fit_with(
         own = np.flatnonzero(tried & (found.fold[at] == k))
         if len(own):
             X = _changed(fold, found.rows[at[own]], own, changed)
-            expected, scale = fold.robust.expect(X)
+            expected, scale = expect(fold.robust, X, found.least_scale)
             fits[own] = np.abs(y[own] - expected) < FITS * scale
     return fits
 

@@ -60,6 +60,8 @@ class LossCurve:
     mean, median, q95, superquantile : float
     levels, values : list of float
         The quantile curve, at most 101 points.
+    accuracy : float
+        Share of rows whose class the fit predicts; NaN for quantities.
     """
 
     name: str
@@ -70,6 +72,7 @@ class LossCurve:
     superquantile: float
     levels: list[float]
     values: list[float]
+    accuracy: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,11 @@ class AuditResult:
     be larger.
     `judgements` holds what a person said ("wrong" or "right") by row, counted from 1,
     and `fingerprint` tells tables apart. `least_fitting` are the rows, counted from 1,
-    that fit least, flagged or not, the worst first.
+    that fit least, flagged or not, the worst first. `losses` are over all rows that
+    could be judged, `unflagged_losses` over those of them that are not flagged.
+    `tail_gain` is the share by which the tail-risk fit lowers the tail of the better of
+    the other two fits on rows that nobody doubts, `tail_gain_error` its standard error;
+    NaN where there is too little to tell.
     """
 
     source: str
@@ -210,6 +217,9 @@ class AuditResult:
     judgements: dict[int, str] = field(default_factory=dict)
     fingerprint: str = ""
     least_fitting: list[int] = field(default_factory=list)
+    unflagged_losses: list[LossCurve] = field(default_factory=list)
+    tail_gain: float = math.nan
+    tail_gain_error: float = math.nan
 
     @property
     def flagged_by_fits(self) -> int:
@@ -255,11 +265,11 @@ class AuditResult:
             "columns": ColumnSummary, "losses": LossCurve, "flagged": FlaggedRow,
             "sensitivity": Sensitivity, "coefficients": CoefficientShift,
             "groups": GroupRate, "times": GroupRate, "causes": Cause,
-            "repairs": Repair,
+            "repairs": Repair, "unflagged_losses": LossCurve,
         }  # fmt: skip
-        known = dict(plain)
+        known = {"unflagged_losses": [], **plain}
         for name, record in records.items():
-            known[name] = [_record(record, entry) for entry in plain[name]]
+            known[name] = [_record(record, entry) for entry in known[name]]
         for name in ("scores", "residuals"):
             known[name] = np.array(plain[name], dtype=np.float64)
         known["flags"] = np.array(plain["flags"], dtype=bool)

@@ -13,7 +13,8 @@ from ..._version import __version__
 from ...spectra import parse_spectrum
 from .comparing import check_comparable, comparison
 from .crossfit import BLOCK, CrossFit, Progress, cross_fit
-from .curves import coefficient_shifts, loss_curves, sensitivity
+from .curves import coefficient_shifts, loss_curves, sensitivity, tail_level
+from .gains import tail_gain
 from .models import Recipe
 from .reasons import MOST_EXPLAINED, expected_of, explain
 from .repairs import likely_repairs
@@ -166,15 +167,17 @@ def _assemble(
     told_rows = np.concatenate([worst[:MOST_EXPLAINED], order[:WORST], worst])
     _, first = np.unique(told_rows, return_index=True)
     words = explain(table, found, told_rows[np.sort(first)])
-    curves = loss_curves(found, recipe)
+    curves = loss_curves(found, recipe, np.ones(len(rows), dtype=bool))
     causes = shared_causes(table, rows, flags)
     repairs = likely_repairs(table, found, worst, flags)
     doubted = flags & (said[rows] == 0)
     sizes = misfit if recipe.regression else None
     false_flags = expected_false(found.scores, sizes, doubted)
-    far, mere = 0, 0
+    far, mere = np.zeros(len(rows), dtype=bool), 0
     if sizes is not None:
-        far, mere = _far(np.copysign(sizes, residual), flags, said[rows])
+        far = far_rows(np.copysign(sizes, residual))
+        mere = int(np.sum((sizes >= FAR_OUT) & ~far & ~flags))
+    gain, error = _tail_gain(table, recipe, found, ~flags & ~far)
     column, part, noisy = "", "", 0
     share, interval = found.share, found.interval
     if recipe.contamination == "auto":
@@ -236,13 +239,16 @@ def _assemble(
         seconds=clock.perf_counter() - start,
         whole_share=found.share,
         whole_interval=found.interval,
-        far_rows=far,
+        far_rows=int(np.sum(far & (said[rows] >= 0))),
         tail_rows=mere,
         noisy_column=column,
         noisy_range=part,
         noisy_rows=noisy,
         judgements=in_words(said),
         fingerprint=table.fingerprint(),
+        unflagged_losses=loss_curves(found, recipe, ~flags),
+        tail_gain=gain,
+        tail_gain_error=error,
         least_fitting=[int(row) + 1 for row in rows[order[:WORST]]],
     )
     return in_sentences(result)
@@ -257,11 +263,13 @@ def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
     return surprise, surprise
 
 
-def _far(scaled: Floats, flags: Bools, said: Indices) -> tuple[int, int]:
-    """Rows far out that nobody called right, and far ones that are mere noise."""
-    far = far_rows(scaled)
-    mere = (np.abs(scaled) >= FAR_OUT) & ~far & ~flags
-    return int(np.sum(far & (said >= 0))), int(mere.sum())
+def _tail_gain(
+    table: Table, recipe: Recipe, found: CrossFit, fine: Bools
+) -> tuple[float, float]:
+    """What the tail-risk fit gains in the tail, on rows that nobody doubts."""
+    losses = {name: own[fine] for name, own in found.losses.items()}
+    unit = float(np.std(table.y[found.rows[fine]])) if recipe.regression else 1.0
+    return tail_gain(losses, tail_level(recipe.spectrum), unit)
 
 
 def _spread(n: int, rows: Indices, values: Floats) -> Floats:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from ..._typing import AnyArray, Bools, Floats, Indices
 from .crossfit import CrossFit
-from .models import LEAST_PROBABILITY, fitted
+from .models import LEAST_PROBABILITY, expect, fitted
 from .preparation import Preparation
 from .result import Repair
 from .tables import Table
@@ -194,6 +194,7 @@ class _Judge(NamedTuple):
     preparation: Preparation
     model: Any
     seed: int
+    least_scale: float
 
     @classmethod
     def without(
@@ -216,7 +217,10 @@ class _Judge(NamedTuple):
         X = preparation.transform(found.rows[usual])
         model = fitted(clone(found.whole.robust), X, y)[0]
         seed = int(found.whole.robust.random_state)
-        return cls(table, found.rows, columns, usual, preparation, model, seed)
+        return cls(
+            table, found.rows, columns, usual, preparation, model, seed,
+            found.least_scale,
+        )  # fmt: skip
 
     def proven(self, pair: Candidates) -> Indices:
         """Rows of the pair that fit exchanged, or none if that may be chance."""
@@ -261,7 +265,7 @@ class _Judge(NamedTuple):
             known = ~np.isnan(values)  # a donor may lack it
             X[known, p] = (values[known] - scaling.centre[p]) / scaling.scale[p]
         if self.table.task == "regression":
-            expected, scale = self.model.expect(X)
+            expected, scale = expect(self.model, X, self.least_scale)
             away = np.abs(y - expected) / scale
         else:
             away = self._surprise(X, y)

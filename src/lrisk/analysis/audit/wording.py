@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from .columns import FAR_WORDS
+from .gains import is_clear
 from .reasons import counted, percent
-from .result import AuditResult, ColumnSummary, Repair
+from .result import AuditResult, ColumnSummary, LossCurve, Repair
 from .share import CLEAN_SHARE
 from .tails import FAR_OUT
 
@@ -21,6 +22,11 @@ FEWEST_JUDGED = {"regression": 40, "classification": 50}
 LIMIT = (
     "Errors that follow a rule of their own, or that a column marks exactly, look like "
     "structure and do not show."
+)
+#: What to do if nothing was found; it must not sound as if all had been looked for.
+NOTHING_FOUND = (
+    "Nothing that was checked suggests leaving rows out of training. Not checked: "
+    "duplicated rows, and odd values that leave the target as expected."
 )
 #: What a noise scale is, and how rows are counted.
 NOISE_SCALE = (
@@ -51,14 +57,27 @@ def exchanged(repairs: list[Repair]) -> list[Repair]:
     return [repair for repair in repairs if repair.kind == "swap"]
 
 
+def loss_groups(result: AuditResult) -> list[tuple[str, list[LossCurve]]]:
+    """Losses to show, and over which rows they are: those not flagged come second."""
+    groups = [(f"all {counted(result.n_used, 'row')}", result.losses)]
+    kept = result.n_used - int(np.sum(result.flags))
+    if kept < result.n_used and result.unflagged_losses:
+        groups.append((f"the {counted(kept, 'row')} not flagged",
+                       result.unflagged_losses))  # fmt: skip
+    return groups
+
+
 def looks_clean(result: AuditResult) -> bool:
     """Nothing is flagged, or next to nothing that may be nothing; nothing is far out.
 
+    Rows far out are not called clean even where noise with a heavy tail explains them.
     Of few rows, of a given share of rows, and against a person's word nothing is said.
     """
     if too_few(result) or is_told(result) or _judged(result)[0]:
         return False
-    if result.far_rows or far_columns(result) or exchanged(result.repairs):
+    if result.far_rows or result.tail_rows or far_columns(result):
+        return False
+    if exchanged(result.repairs):
         return False
     flagged = result.flagged_by_fits
     low = result.whole_interval[0]
@@ -108,20 +127,10 @@ def _verdict(result: AuditResult) -> list[str]:
             start = f"The data looks clean: {start} not fit, by chance perhaps."
         else:
             start = "The data looks clean: no row clearly does not fit."
-        return [start, *_heavy_tail(result), LIMIT]
+        return [start, LIMIT]
     if flagged == 0:
         return [*told, *_far(result), LIMIT]
     return [*told, *_flagged(result), LIMIT]
-
-
-def _heavy_tail(result: AuditResult) -> list[str]:
-    if not result.tail_rows:
-        return []
-    lie = counted(result.tail_rows, "row lies", "rows lie")
-    return [
-        f"{lie} more than {FAR_OUT:g} noise scales out, as noise with so heavy a tail "
-        "brings with it."
-    ]
 
 
 def _far(result: AuditResult) -> list[str]:
@@ -131,14 +140,19 @@ def _far(result: AuditResult) -> list[str]:
     if rows:
         lie = counted(rows, "row lies", "rows lie")
         odd.append(f"{lie} farther out than the noise of the others explains")
+    if result.tail_rows:
+        row = "other row" if rows else "row"
+        lie = counted(result.tail_rows, f"{row} lies", f"{row}s lie")
+        odd.append(
+            f"{lie} beyond {FAR_OUT:g} noise scales, as noise with a heavy tail would "
+            "bring, and errors too"
+        )
     if columns:
         names = ", ".join(c.name[:60] for c in columns[:3])
         odd.append(f"some values of {names} {FAR_WORDS}")
     if not odd:
         return ["The fits flag no row."]
-    return [
-        f"Nothing is flagged with confidence, but {' and '.join(odd)}: look at them."
-    ]
+    return [f"Nothing is flagged with confidence, but {'; '.join(odd)}: look at them."]
 
 
 def _flagged(result: AuditResult) -> list[str]:
@@ -208,17 +222,15 @@ def next_steps(result: AuditResult) -> list[str]:
         for column in far_columns(result)
     ]
     if result.looks_clean:
-        steps.append("Train as usual: nothing suggests leaving rows out.")
+        steps.append(NOTHING_FOUND)
     else:
         steps += _when_in_doubt(result)
-    curves = {curve.name: curve.superquantile for curve in result.losses}
-    ordinary, tail = (curves.get(name, math.nan) for name in ("ordinary", "tail"))
-    if tail < 0.9 * ordinary:
+    if is_clear(result.tail_gain, result.tail_gain_error):
         risk = "RiskRegressor" if result.task == "regression" else "RiskClassifier"
         steps.append(
-            f"If the worst cases matter, train lrisk.{risk}: on held-out rows its "
-            f"tail loss is {percent(1 - tail / ordinary)} lower than the ordinary "
-            "fit's."
+            f"If the worst cases matter, train lrisk.{risk}: on held-out rows that "
+            f"are not flagged its tail loss is {percent(result.tail_gain)} lower than "
+            f"that of the other fits (± {percent(result.tail_gain_error)})."
         )
     dropped = [c.name for c in result.columns if c.kind in ("identifier", "text")]
     if dropped:
@@ -243,7 +255,7 @@ def _when_in_doubt(result: AuditResult) -> list[str]:
         f"Check this slip at its source before changing anything: {repair.text}"
         for repair in result.repairs[:2]
     ]
-    if result.far_rows and not flagged:
+    if (result.far_rows or result.tail_rows) and not flagged:
         steps.append("Look at the least fitting rows: they lie far out.")
     if flagged > wrong + right:
         worst = counted(min(flagged, 20), "worst row", "worst rows")

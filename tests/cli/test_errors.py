@@ -1,0 +1,169 @@
+"""Exit statuses, as a shell sees them: every one through a process of its own."""
+
+import gzip
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lrisk.cli.errors import STATUSES
+
+#: A command line in which something is made to happen first.
+PRELUDE = "import os, signal, sys, time; from lrisk.cli import main; "
+
+
+def lrisk(*arguments, **options):
+    command = [sys.executable, "-m", "lrisk", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def prepared(code, *arguments):
+    """``lrisk ARGUMENTS`` in a process that has run the code."""
+    code = f"{PRELUDE}{code}; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("exit") / "flats.csv"
+    rng = np.random.default_rng(1)
+    size = rng.uniform(20, 120, 60)
+    price = 50 + 3 * size + rng.normal(0, 4, 60)
+    price[5:9] *= 10
+    lines = [f"{a:.3f},{b:.3f}" for a, b in zip(size, price)]
+    path.write_text("\n".join(["size,price", *lines]) + "\n")
+    return path
+
+
+def one_line(run, words):
+    assert words in run.stderr and run.stderr.count("\n") == 1, run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_too_many_rows_is_1(table, tmp_path):
+    """By the lower end of the interval; the audit itself is left out here."""
+    code = (
+        "import types, lrisk.cli.commands as c; c._audited = "
+        "lambda *_: types.SimpleNamespace(interval=(0.02, 0.3))"
+    )
+    audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")
+    run = prepared(code, *audit, "--fail-above", "0.01")
+    assert run.returncode == 1, run.stderr
+    one_line(run, "more than --fail-above 0.01")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["audit", "no.csv"], "--target"),
+        (["audit", "no.csv", "--target", "y", "--fail-above", "2"], "--fail-above"),
+        (["audit", "no.csv", "--tagret", "y"], "No such option"),
+        (["dance"], "dance"),
+    ],
+)
+def test_what_a_user_can_change_is_2(arguments, words, tmp_path):
+    run = lrisk(*arguments, cwd=tmp_path)
+    assert run.returncode == 2 and run.stdout == ""
+    one_line(run, words)
+    assert not list(tmp_path.iterdir())
+
+
+def test_unreadable_files_are_2(table, tmp_path):
+    torn = tmp_path / "torn.csv.gz"
+    torn.write_bytes(gzip.compress(table.read_bytes())[:-20])
+    run = lrisk("audit", torn, "--target", "price", cwd=tmp_path)
+    assert run.returncode == 2
+    one_line(run, "torn.csv.gz")
+    if os.geteuid():  # nothing is closed to root
+        closed = tmp_path / "closed.csv"
+        closed.write_bytes(table.read_bytes())
+        closed.chmod(0)
+        run = lrisk("audit", closed, "--target", "price", cwd=tmp_path)
+        assert run.returncode == 2
+        one_line(run, "Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("click", ["--help"]),
+        ("jinja2", ["audit", "DATA", "--target", "price"]),
+        ("skops", ["fit", "DATA", "--target", "price", "--out", "m.skops"]),
+    ],
+)
+def test_missing_extras_are_2_and_named_before_any_work(
+    module, command, table, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    arguments = [str(table) if word == "DATA" else word for word in command]
+    run = prepared(f"sys.modules[{module!r}] = None", *arguments)
+    assert run.returncode == 2 and run.stdout == ""
+    one_line(run, "pip install 'lrisk[cli]'")
+    assert module in run.stderr and not list(tmp_path.iterdir())
+
+
+def test_stopped_by_hand_is_130(table, tmp_path):
+    code = (
+        "import lrisk.cli.commands as c; c.check_installed = "
+        "lambda *_: os.kill(os.getpid(), signal.SIGINT) or time.sleep(9)"
+    )
+    arguments = ("audit", table, "--target", "price", "--out", tmp_path / "out")
+    run = prepared(code, *arguments)
+    assert run.returncode == 130
+    assert "lrisk: stopped" in run.stderr and "Traceback" not in run.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_bug_is_70_with_its_traceback(table):
+    code = "import lrisk.cli.commands as c; c.check_installed = lambda *_: 1 / 0"
+    run = prepared(code, "audit", table, "--target", "price")
+    assert run.returncode == 70
+    assert "ZeroDivisionError" in run.stderr and "bug in lrisk" in run.stderr
+
+
+def into(stdout, code, *arguments):
+    """The run of some code whose output goes to a file or pipe."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True)
+
+
+#: The command line; and one that prints as an audit does, without the audit.
+PLAIN = f"{PRELUDE}sys.exit(main(sys.argv[1:]))"
+RICH = (
+    f"{PRELUDE}import lrisk.cli.commands as c; from lrisk.cli.printing import terminal;"
+    "c._audited = lambda *_: terminal().print('words'); sys.exit(main(sys.argv[1:]))"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments"),
+    [
+        (PLAIN, ["--help"]),
+        (RICH, ["audit", "DATA", "--target", "price", "--out", "OUT"]),
+    ],
+)
+def test_a_reader_that_went_away_is_141_and_quiet(code, arguments, table, tmp_path):
+    places = {"DATA": str(table), "OUT": str(tmp_path / "out")}
+    read, write = os.pipe()
+    os.close(read)
+    run = into(write, code, *[places.get(word, word) for word in arguments])
+    os.close(write)
+    assert run.returncode == 141 and run.stderr == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_output_that_cannot_be_written_is_2():
+    with open("/dev/full", "w") as full:
+        run = into(full, PLAIN, "--version")
+    assert run.returncode == 2
+    one_line(run, "No space left")
+
+
+def test_every_status_is_in_the_help():
+    run = lrisk("--help")
+    assert run.returncode == 0
+    for status, meaning in STATUSES.items():
+        assert f"{status:>5}  {meaning}" in run.stdout
