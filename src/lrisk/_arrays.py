@@ -88,7 +88,9 @@ def check_features(
         raise ValueError(refused(owner, name, rule, seen, remedy))
 
 
-def check_typical_size(owner: object, name: str, values: Floats) -> None:
+def check_typical_size(
+    owner: object, name: str, values: Floats, limit: float = FEATURE
+) -> None:
     """Refuse a column half of whose entries are too large, or all of them too small.
 
     For columns that will be scaled by robust measures: a single absurd entry of theirs
@@ -98,11 +100,11 @@ def check_typical_size(owner: object, name: str, values: Floats) -> None:
     sizes = sizes[sizes > 0.0]
     if sizes.size == 0:
         return
-    if (middle := float(np.median(sizes))) > FEATURE:
-        rule = f"at most {FEATURE:.2g} in size"
+    if (middle := float(np.median(sizes))) > limit:
+        rule = f"at most {limit:.2g} in size"
         raise ValueError(refused(owner, name, rule, middle, "rescale it"))
-    if (most := float(sizes.max())) < 1.0 / FEATURE:
-        rule = f"at least {1.0 / FEATURE:.2g} in size somewhere"
+    if (most := float(sizes.max())) < 1.0 / limit:
+        rule = f"at least {1.0 / limit:.2g} in size somewhere"
         raise ValueError(refused(owner, name, rule, most, "rescale it"))
 
 

@@ -10,7 +10,12 @@ from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.validation import validate_data as _sklearn_validate_data
 
-from ._arrays import check_features, check_targets, unmasked
+from ._arrays import (
+    check_features,
+    check_targets,
+    check_typical_size,
+    unmasked,
+)
 from ._params import refused
 
 try:  # scikit-learn's experimental callbacks, from 1.9 on
@@ -79,15 +84,31 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 
 def validate_data(
-    estimator: Any, X: Any = "no_validation", y: Any = "no_validation", **options: Any
+    estimator: Any,
+    X: Any = "no_validation",
+    y: Any = "no_validation",
+    *,
+    absurd: float | None = None,
+    **options: Any,
 ) -> Any:
-    """scikit-learn's, with masked entries missing and sizes within `lrisk._arrays`."""
+    """scikit-learn's, with masked entries missing and sizes within `lrisk._arrays`.
+
+    With `absurd` single entries may be of any size, as long as the others are within
+    that: for estimators that scale by robust measures and are to find them.
+    """
     checked = _sklearn_validate_data(estimator, unmasked(X), unmasked(y), **options)
     rows, targets = checked if isinstance(checked, tuple) else (checked, None)
     fitted = not options.get("reset", True)
     names = getattr(estimator, "feature_names_in_", None)
+    numeric = targets is not None and options.get("y_numeric", False)
+    if absurd is not None:
+        if not fitted:
+            columns = [("X", column) for column in rows.T]
+            for name, values in [*columns, *([("y", targets)] if numeric else [])]:
+                check_typical_size(estimator, name, values, absurd)
+        return checked
     check_features(estimator, "X", rows, fitted=fitted, names=names)
-    if targets is not None and options.get("y_numeric", False):
+    if numeric:
         check_targets(estimator, "y", targets, fitted=fitted)
     return checked
 

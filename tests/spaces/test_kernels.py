@@ -9,7 +9,7 @@ from lrisk.spaces.kernels import Kernel, KernelColumns
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("size", [1e3, 1e6, 1e9, 1e12, 1e200])
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e9, 1e12, 1e45])
 def test_rows_far_out_do_not_spoil_the_kernel_of_the_others(size, seed):
     """One row at 1e12 moved the mean, and with it the rounding of all distances."""
     rng = np.random.default_rng(seed)

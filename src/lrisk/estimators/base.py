@@ -328,7 +328,12 @@ class RiskEstimator(SpectrumEstimator):
     def _constant_complaint(
         self, objective: Objective, solution: Solution
     ) -> list[tuple[str, type[Warning]]]:
-        """That the features make no difference, unless there is none in them."""
+        """That the features make no difference, unless there is none in them.
+
+        Of a fit that did not get to its end there are other complaints.
+        """
+        if solution.status in UNFINISHED:
+            return []
         space, theta = objective.space, solution.theta
         spread = 1.0
         if not objective.loss.classifies:
@@ -356,6 +361,16 @@ class RiskEstimator(SpectrumEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+#: How a solve ends that did not get where it was going.
+UNFINISHED = (
+    Status.MAX_ITER,
+    Status.EPOCHS_DONE,
+    Status.STEPS_TAKEN,
+    Status.DIVERGED,
+    Status.INTERRUPTED,
+)
 
 
 def trims(objective: Objective) -> bool:

@@ -175,7 +175,9 @@ def _risk(problem: Quadratic, c: Floats) -> Floats:
 def _upper(risks: Floats, shares: Floats, total: float) -> Floats:
     """max(r, 0) + s from the risks of groups of rows along the first axis."""
     mean = np.tensordot(shares, risks, axes=1)
-    error = np.sqrt(np.tensordot(shares**2, (risks - mean) ** 2, axes=1))
+    away = np.abs(risks - mean)
+    size = max(float(np.max(away)), np.finfo(float).tiny)  # squares must not overflow
+    error = size * np.sqrt(np.tensordot(shares**2, (away / size) ** 2, axes=1))
     return np.asarray(np.maximum(mean + total, 0.0) + error)
 
 

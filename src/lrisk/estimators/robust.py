@@ -31,6 +31,9 @@ from ..spaces import KernelRows
 from ..spaces.kernels import PARAMETERS
 from .robust_base import KernelParameter, RobustEstimator, given
 
+#: Typical size of features and targets up to which their squares are numbers.
+LARGEST = 2.0**500
+
 
 class SelectedStage(NamedTuple):
     """Which stage of the recipe decided.
@@ -205,7 +208,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         """
         with unchanged_on_error(self):
             model = self._model()
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            X, y = validate_data(
+                self, X, y, dtype=np.float64, y_numeric=True, absurd=LARGEST
+            )
             y = np.asarray(y, dtype=np.float64)
             weight = check_row_weights(sample_weight, len(y))
             weight = np.ones(len(y)) if weight is None else weight
@@ -290,7 +295,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     def predict(self, X: Any) -> Floats:
         """Predict targets; shape (n_samples,)."""
         check_is_fitted(self)
-        return self._values(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._values(
+            validate_data(self, X, dtype=np.float64, reset=False, absurd=LARGEST)
+        )
 
     def _values(self, X: Floats) -> Floats:
         if hasattr(self, "coef_"):
@@ -315,7 +322,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             judged.
         """
         check_is_fitted(self)
-        return self._expect(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._expect(
+            validate_data(self, X, dtype=np.float64, reset=False, absurd=LARGEST)
+        )
 
     def _expect(self, X: Floats) -> tuple[Floats, Floats]:
         if self._judge_ is None:
@@ -344,7 +353,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         """
         check_is_fitted(self)
         check_flag(self, "certain", certain)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, reset=False, absurd=LARGEST
+        )
         y = np.asarray(y, dtype=np.float64)
         if self._judge_ is None:
             return np.zeros(len(y))
@@ -371,6 +382,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             Named arrays `residual`, `leverage`, `contributions` and `columns`.
         """
         check_is_fitted(self)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=False)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, reset=False, absurd=LARGEST
+        )
         y = np.asarray(y, dtype=np.float64)
         return self._explainer.explain(self._expect, X, y)

@@ -22,6 +22,9 @@ from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from .robust_base import KernelParameter, RobustEstimator, given
 
+#: Typical size of features up to which robust scales of them are numbers.
+LARGEST = 2.0**600
+
 
 class SelectedFit(NamedTuple):
     """Which fit was chosen.
@@ -181,7 +184,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         """
         with unchanged_on_error(self):
             settings = self._settings()
-            X, y = validate_data(self, X, y, dtype=np.float64)
+            X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
             check_classification_targets(y)
             if settings.precomputed and X.shape[0] != X.shape[1]:
                 rule = "a square matrix for kernel='precomputed'"
@@ -267,7 +270,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, X, dtype=np.float64, reset=False, absurd=LARGEST)
         return self._scores(X)
 
     def _scores(self, X: Floats) -> Floats:
@@ -320,7 +323,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if contamination is not None:
             check_real(self, "contamination", contamination, low=0, high=0.5,
                        high_open=True, remedy="or None")  # fmt: skip
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        X, y = validate_data(self, X, y, dtype=np.float64, reset=False, absurd=LARGEST)
         share = self._label_share if contamination is None else contamination
         p = np.exp(-surprise(self._scores(X), self._codes(y)))
         return np.clip(wrong_label(p, share, len(self.classes_)), 0.0, 1.0)
@@ -360,7 +363,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if self.kernel == "precomputed":
             rule, remedy = "one of features", "a kernel matrix has no columns to blame"
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        X, y = validate_data(self, X, y, dtype=np.float64, reset=False, absurd=LARGEST)
         codes = self._codes(y)
         loss = surprise(self._scores(X), codes)
         z = self._columns.compressed(X)

@@ -114,7 +114,7 @@ class Kernel:
             case "cosine":
                 return _products(_unit(X), _unit(Z))
             case "rbf":
-                same = X is Z
+                same, rows, others = X is Z, X, Z
                 X, Z = _centred(X, Z)
                 K = _products(X, Z)
                 K *= 2.0 * gamma
@@ -122,7 +122,7 @@ class Kernel:
                 K -= left[:, None]
                 K -= right
                 np.minimum(K, 0.0, out=K)
-                _settle_far(K, X, Z, left, right, gamma)
+                _settle_far(K, rows, others, left, right, gamma)
                 if same:
                     np.fill_diagonal(K, 0.0)
                 return np.exp(K, out=K)
@@ -173,7 +173,7 @@ class KernelColumns:
             gamma = 1.0 / d if kernel.gamma is None else float(kernel.gamma)
             centres = np.asarray(Z, dtype=np.float64)
             self._gamma, self._mean = gamma, _middle(centres)
-            centred = self._centred = centres - self._mean
+            centred = centres - self._mean
             self._folded = np.empty((d + 2, m))
             self._folded[:d] = 2.0 * gamma * centred.T
             self._folded[d], self._folded[d + 1] = 1.0, -gamma * _squares(centred)
@@ -191,7 +191,7 @@ class KernelColumns:
         K = np.matmul(left, self._folded, out=self._out[:n])
         np.minimum(K, 0.0, out=K)
         sizes = -left[:, d], -self._folded[d + 1]
-        _settle_far(K, rows, self._centred, *sizes, self._gamma)
+        _settle_far(K, X, self.Z, *sizes, self._gamma)
         return np.exp(K, out=K)
 
 
@@ -206,13 +206,18 @@ def _settle_far(
     ----------
     K : array of shape (n, m)
         The exponents, mended in place.
-    X, Z : arrays of shapes (n, d) and (m, d); sparse ones are left alone
+    X, Z : arrays of shapes (n, d) and (m, d)
+        As they were given: to be centred would cost far rows their last digits.
     left, right : arrays of shapes (n,) and (m,)
         γ‖x‖² and γ‖z‖².
     """
     far, other = np.flatnonzero(left > FAR), np.flatnonzero(right > FAR)
-    if far.size and other.size and not (_sparse(X) or _sparse(Z)):
-        K[np.ix_(far, other)] = -gamma * cdist(X[far], Z[other], "sqeuclidean")
+    if far.size and other.size:
+        rows, others = (
+            M[places].toarray() if _sparse(M) else M[places]
+            for M, places in ((X, far), (Z, other))
+        )
+        K[np.ix_(far, other)] = -gamma * cdist(rows, others, "sqeuclidean")
 
 
 def _bounded(K: Floats) -> Floats:

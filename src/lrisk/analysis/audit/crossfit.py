@@ -159,7 +159,7 @@ def _folds(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
 
 def _training(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
     """Positions of training rows, a random sample of large tables."""
-    most = MOST_LINEAR if recipe.kernel == "linear" else MOST_KERNEL
+    most = MOST_LINEAR if recipe.judging_kernel == "linear" else MOST_KERNEL
     if len(y) <= most:
         return np.arange(len(y))
     chosen = rng.choice(len(y), most, replace=False)
@@ -296,6 +296,8 @@ def _judge(
         share = None if robust.contamination_ > 0.0 else min(found.share, 0.49)
         if found.certain:
             found.scores[at] = robust.score_outliers(X, y, contamination=share)
+        else:  # an order without flags: the less likely the label, the higher
+            found.scores[at] = 0.5 * (1.0 - found.expected[at])
         return
     found.expected[at], found.scale[at] = expect(robust, X, found.least_scale)
     if not found.certain:

@@ -45,11 +45,24 @@ class Recipe(NamedTuple):
         """Whether targets are numbers."""
         return self.task == "regression"
 
+    @property
+    def judging_kernel(self) -> str:
+        """The kernel of the fit that rows are judged by.
+
+        `RobustRegressor` compares rows with a flexible reference whatever its kernel;
+        of classes only a kernel sees a boundary that is no plane.
+        """
+        if not self.regression and self.kernel == "linear":
+            return "rbf"
+        return self.kernel
+
     def robust(self) -> Any:
         """The estimator that resists wrong rows."""
         make = RobustRegressor if self.regression else RobustClassifier
         return make(
-            self.kernel, contamination=self.contamination, random_state=self.seed
+            self.judging_kernel,
+            contamination=self.contamination,
+            random_state=self.seed,
         )
 
     def under(self, spectrum: str) -> Any:

@@ -11,10 +11,12 @@ from ...spaces import Kernel, NystroemSpace
 from ...spaces.nystroem import HELD_ENTRIES, Centres
 from ..nystroem import drawn_centres
 from .kernel_ridge import Pairs, blocks, inverse_and_solution
-from .robust_scale import weighted_quantiles
+from .robust_scale import FARTHEST, weighted_quantiles
 
-#: Penalties tried for a linear model, in units of the mean weight of its rows.
-LINEAR_ALPHAS = np.geomspace(1e-3, 1e4, 22)
+#: Penalties tried for a linear model, in units of the mean weight of its rows; the
+#: first is for relations without noise, which any other would bend, of twice as many
+#: rows as columns.
+LINEAR_ALPHAS = np.array([1e-9, *np.geomspace(1e-3, 1e4, 22)])
 #: Penalties tried for a kernel model, and factors on the default γ.
 KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
 GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
@@ -34,32 +36,32 @@ class Scaling(NamedTuple):
     scale: Floats
 
     @classmethod
-    def of(cls, X: Floats, weights: Floats, scale: Floats | None = None) -> "Scaling":
-        """Of some rows, about their weighted mean; the scale is found unless given."""
-        scale = column_scales(X, weights) if scale is None else scale
-        return cls(np.average(X, axis=0, weights=weights), scale)
+    def of(cls, X: Floats, weights: Floats) -> "Scaling":
+        """Of some rows; constant columns are left as they are.
+
+        Values count up to ten robust scales from the median (quartiles, of at most ten
+        thousand rows): one row in another unit must not make all others equal.
+        """
+        few = np.linspace(0, len(X) - 1, min(len(X), MOST_SORTED)).astype(int)
+        quartiles = weighted_quantiles(X[few], weights[few], [0.25, 0.5, 0.75])
+        low, middle, high = quartiles
+        reach = MOST_SCALES * (high - low) / (2.0 * float(ndtri(0.75)))
+        reach = np.where(reach > 0.0, reach, np.inf)
+        held = np.clip(X, middle - reach, middle + reach)
+        center = np.average(held, axis=0, weights=weights)
+        scale = np.sqrt(np.average((held - center) ** 2, axis=0, weights=weights))
+        tiny = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)
+        return cls(center, np.where(tiny, 1.0, scale))
+
+    def about_the_mean(self, X: Floats, weights: Floats) -> "Scaling":
+        """The same scales about the weighted mean, which makes an intercept vanish."""
+        return Scaling(np.average(X, axis=0, weights=weights), self.scale)
 
     def __call__(self, X: Floats) -> Floats:
-        """(X − center)/scale."""
-        return np.asarray((X - self.center) / self.scale)
-
-
-def column_scales(X: Floats, weights: Floats) -> Floats:
-    """Standard deviations of the columns; constant columns are left as they are.
-
-    Values count up to ten robust scales from the median (quartiles, of at most ten
-    thousand rows): one row in another unit must not make all others equal.
-    """
-    few = np.linspace(0, len(X) - 1, min(len(X), MOST_SORTED)).astype(int)
-    quartiles = weighted_quantiles(X[few], weights[few], [0.25, 0.5, 0.75])
-    low, middle, high = quartiles
-    reach = MOST_SCALES * (high - low) / (2.0 * float(ndtri(0.75)))
-    reach = np.where(reach > 0.0, reach, np.inf)
-    held = np.clip(X, middle - reach, middle + reach)
-    center = np.average(held, axis=0, weights=weights)
-    scale = np.sqrt(np.average((held - center) ** 2, axis=0, weights=weights))
-    tiny = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)
-    return np.where(tiny, 1.0, scale)
+        """(X − center)/scale, within what can be squared."""
+        with np.errstate(over="ignore"):
+            Z = np.asarray((X - self.center) / self.scale)
+        return np.clip(Z, -FARTHEST, FARTHEST, out=Z)
 
 
 class LinearFit(NamedTuple):
@@ -115,7 +117,8 @@ def fit_linear(
     """
     if factors is not None:
         weights, largest = weights * factors, np.max(factors)
-    scaling = Scaling.of(X, weights, scale)
+    scaling = Scaling.of(X, weights) if scale is None else Scaling(scale, scale)
+    scaling = scaling.about_the_mean(X, weights)
     root = np.sqrt(weights)
     Z = scaling(X)
     Z *= root[:, None]
@@ -133,7 +136,8 @@ def fit_linear(
         U, values, V = U[:, kept], s[kept] ** 2, Vt[kept].T
     projected = U.T @ target
     base = weights / np.sum(weights)
-    grid = LINEAR_ALPHAS * float(np.mean(weights)) if alpha is None else [alpha]
+    alphas = LINEAR_ALPHAS if n > 2 * d else LINEAR_ALPHAS[1:]
+    grid = alphas * float(np.mean(weights)) if alpha is None else [alpha]
     shrink = values / (values + np.reshape(grid, (-1, 1)))
 
     def left_out(part: slice, shrink: Floats) -> tuple[Floats, Floats]:

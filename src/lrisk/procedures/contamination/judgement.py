@@ -16,7 +16,9 @@ from .noise_level import NoiseLevel
 from .populations import Populations, split
 from .reference import (
     BISQUARE,
+    AnyReference,
     Reference,
+    line_reference,
     ordinary_reference,
     robust_reference,
     weighted_reference,
@@ -105,6 +107,8 @@ def verdict(
     fitted: Floats,
     rows: Floats,
     level_rows: Bools | None = None,
+    *,
+    approximate: bool = True,
 ) -> Verdict:
     """One population or two, given residuals and the compressed rows."""
     n = len(residuals)
@@ -114,6 +118,7 @@ def verdict(
         fitted,
         rows,
         level_rows,
+        approximate=approximate,
     )
     scale = level.at(fitted, rows, own=level_rows is None)
     kept = np.ones(n, dtype=bool) if level_rows is None else level_rows
@@ -144,7 +149,7 @@ def verdict(
 class Look(NamedTuple):
     """A reference and what it says."""
 
-    reference: Reference
+    reference: AnyReference
     fitted: Floats
     verdict: Verdict
 
@@ -205,13 +210,16 @@ def dithered(residuals: Floats, width: float) -> Floats:
 
 
 def _look(
-    reference: Reference, y: Floats, width: float, level_rows: Bools | None = None
+    reference: AnyReference, y: Floats, width: float, level_rows: Bools | None = None
 ) -> Look:
     fitted = y - reference.residuals
+    if not reference.approximate:
+        width = min(width, half_scale(reference.residuals))  # a line may fit the ties
     residuals = dithered(reference.residuals, width)
-    return Look(
-        reference, fitted, verdict(residuals, fitted, reference.rows, level_rows)
+    found = verdict(
+        residuals, fitted, reference.rows, level_rows, approximate=reference.approximate
     )
+    return Look(reference, fitted, found)
 
 
 def _look_beside_mass(reference: Reference, y: Floats) -> Look:
@@ -256,8 +264,10 @@ def apart_from(rows: Floats, others: Floats, neighbours: int = 5) -> Bools:
     return np.asarray(theirs > 4.0 * np.quantile(own, 0.95) + rounding)
 
 
-def assess(X: Floats, y: Floats, *, groups: bool = True) -> Assessment:
+def assess(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Assessment:
     """Compare at most a thousand rows with a reference of their own.
+
+    It is the flexible one, or the line of the majority where rows are nearer to that.
 
     With `groups` predictable rows apart in X are named and left to the caller; without,
     all that is predictable is structure.
@@ -268,8 +278,8 @@ def assess(X: Floats, y: Floats, *, groups: bool = True) -> Assessment:
     if has_point_mass(y):
         look = _look_beside_mass(ordinary_reference(X, y, columns), y)
         return Assessment(look, "ordinary", nobody, beside_mass=True)
-    look = _look(robust_reference(X, y, columns), y, width)
-    if look.verdict.share >= LARGE_SHARE:
+    look = _look(_nearer_reference(X, y, columns, seed), y, width)
+    if look.verdict.share >= LARGE_SHARE and look.reference.approximate:
         # What was found may have widened the columns' scales.
         own = Columns.of(X[~look.verdict.flagged])
         if own.differ(columns):
@@ -289,9 +299,20 @@ def assess(X: Floats, y: Floats, *, groups: bool = True) -> Assessment:
         if groups and apart.sum() >= 0.5 * look.verdict.flagged.sum():
             return Assessment(look, "group", apart)
         look, source = _look(ordinary, y, width), "ordinary"
-    elif look.verdict.share >= LARGE_SHARE:
-        look = _polished(y, look, width)
+    elif look.verdict.share >= LARGE_SHARE and isinstance(look.reference, Reference):
+        look = _polished(y, look, look.reference, width)
     return Assessment(look, source, nobody)
+
+
+def _nearer_reference(
+    X: Floats, y: Floats, columns: Columns, seed: int
+) -> AnyReference:
+    """The flexible reference, or the line if half of the rows are nearer to it."""
+    flexible = robust_reference(X, y, columns)
+    line = line_reference(X, y, columns, seed)
+    if line is None or half_scale(line.residuals) > half_scale(flexible.residuals):
+        return flexible
+    return line
 
 
 def doubted(assessment: Assessment, y: Floats, seed: int) -> Pilot:
@@ -315,7 +336,7 @@ def doubted(assessment: Assessment, y: Floats, seed: int) -> Pilot:
     return Pilot(look, source, gated, chance, group, gate)
 
 
-def _polished(y: Floats, look: Look, width: float) -> Look:
+def _polished(y: Floats, look: Look, reference: Reference, width: float) -> Look:
     """Fit the reference again to what is not an outlier, and judge again, a few times.
 
     Half-samples lose rows, and a scale of all residuals keeps too many outliers. Where
@@ -323,7 +344,7 @@ def _polished(y: Floats, look: Look, width: float) -> Look:
     """
     for step in range(POLISHING_STEPS):
         weights = look.verdict.belonging()
-        reference = weighted_reference(look.reference, y, weights, searched=step == 0)
+        reference = weighted_reference(reference, y, weights, searched=step == 0)
         again = _look(reference, y, width, look.verdict.chance < 0.5)
         if again.verdict.share <= 0.0:
             found = again.verdict.populations

@@ -33,8 +33,6 @@ HELD_BEYOND = 3.0
 #: Scales beyond which a residual has no say at all. Student's t of five degrees, the
 #: heaviest noise that is promised for, is beyond once in 20,000 rows.
 LEFT_OUT_BEYOND = 10.0
-#: Leverage, in units of the mean p/n, up to which a row is like any other.
-USUAL_LEVERAGE = 4.0
 #: What a row that is left out must gain for the others, in log likelihood: a residual
 #: of the noise has 1.4, one that may lie anywhere within ten scales on either side 3.
 #: So the line of the majority counts if it leaves out 30 % of the rows and the others
@@ -85,17 +83,14 @@ class Residuals(NamedTuple):
             away = (y - fit.predict(Z)) / others
             return cls(np.asarray(away / np.sqrt(1.0 + g)), np.asarray(g))
 
-    def factors(self, scale: float, parameters: float, rows: float) -> Floats:
-        """Weights under which no row moves the fit far (Krasker and Welsch 1982).
+    def factors(self, scale: float) -> Floats:
+        """Weights under which no row moves the fit far (Schweppe's form of Huber's).
 
-        A row pulls by c/√(1 + g) noise scales at most, and so moves the fit by
-        c√(g/(1 + g)) of its standard errors: c is 3, and less for rows of more than
-        four times the usual leverage p/n, by its root. At a residual of u > c scales
-        that is a weight of c/(u + g(u − c)). Beyond ten scales it is zero.
+        A row pulls by c/√(1 + g) noise scales at most, c = 3, and so moves the fit by
+        c√(g/(1 + g)) of its standard errors. At a residual of u > c scales that is a
+        weight of c/(u + g(u − c)). Beyond ten scales it is zero.
         """
-        u, g = np.abs(self.u) / scale, self.leverage
-        usual = USUAL_LEVERAGE * parameters / rows
-        c = HELD_BEYOND * np.sqrt(np.minimum(1.0, usual * (1.0 + 1.0 / g)))
+        u, g, c = np.abs(self.u) / scale, self.leverage, HELD_BEYOND
         with np.errstate(over="ignore", invalid="ignore"):
             held = np.where(u > c, c / (u + g * (u - c)), 1.0)
         return np.where(u < LEFT_OUT_BEYOND, held, 0.0)
@@ -160,7 +155,7 @@ def _settled(
         residuals = Residuals.of(fit, Z, y, weights * factors)
         scale = max(half_scale(residuals.u[usual]), _rounding(fit, Z[usual], y[usual]))
         u = residuals.u / scale
-        again = residuals.factors(scale, Z.shape[1] + 1.0, len(y))
+        again = residuals.factors(scale)
         again[outlying(u)] = 0.0
         line = Line(fit, u, scale, again)
         if np.max(np.abs(again - factors)) < 0.01:

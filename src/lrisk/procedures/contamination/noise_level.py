@@ -15,6 +15,9 @@ WINDOW_SHARE, WINDOW_LEAST, STOPS = 0.15, 30, 25
 NEIGHBOUR_POWER, LARGEST_FACTOR = 0.7, 10.0
 #: Noise below this share of the relation's own spread is taken as model error.
 FLOOR_SHARE = 0.1
+#: Noise below this share of the relation's spread is nobody's concern: rounding, and
+#: the shrinkage of the smallest penalty, stay far below it.
+LEAST_NOISE = 1e-4
 #: (q90 − q10) of a standard Gaussian.
 MIDDLE_WIDTH = 2.563103
 
@@ -38,13 +41,23 @@ class NoiseLevel(NamedTuple):
 
     @classmethod
     def of(
-        cls, residuals: Floats, fitted: Floats, rows: Floats, kept: Bools | None = None
+        cls,
+        residuals: Floats,
+        fitted: Floats,
+        rows: Floats,
+        kept: Bools | None = None,
+        *,
+        approximate: bool = True,
     ) -> "NoiseLevel":
-        """Running medians of |residuals| over fitted values, then over neighbours."""
+        """Running medians of |residuals| over fitted values, then over neighbours.
+
+        The floor in units of the relation's spread is for models that are only
+        `approximate`; for others it is what rounding leaves.
+        """
         size = np.abs(residuals) if kept is None else np.abs(residuals[kept])
         low, high = np.quantile(fitted, [0.1, 0.9])
-        floor = FLOOR_SHARE * float(high - low) / MIDDLE_WIDTH
-        floor = max(floor, 1e-6 * float(np.std(fitted)), 1e-12 * float(np.max(size)))
+        floor = FLOOR_SHARE * float(high - low) / MIDDLE_WIDTH * approximate
+        floor = max(floor, LEAST_NOISE * float(np.std(fitted)), 1e-12 * np.max(size))
         members = np.arange(len(rows)) if kept is None else np.flatnonzero(kept)
         fitted = fitted[members]
         common = max(half_scale(size), 1e-12 * float(np.max(size)), 1e-300)

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 
 from ..._typing import Floats
 from ._likelihood import (
+    MOST_FREEDOM,
     MOST_OUTLIERS,
     core_log_density,
     freedom_of,
@@ -36,6 +37,9 @@ MOST_EVIDENCE = 1000
 EQUAL_NARROW, EQUAL_WIDE = 0.45, 0.48
 #: Rows up to which each stands for itself, and the width of a value beyond, in scales.
 MOST_VALUES, BIN = 3000, 0.02
+#: Scales within which a residual is exact, and the share of rows that need not be. The
+#: scale of exact data is that of their rounding and of the model's penalty.
+EXACT, MOST_INEXACT = 0.05, 0.35
 #: Least rows of a tail, and the expected number of rows beyond a row below which it is
 #: too far out for its population: one table of twenty has such a row by chance.
 LEAST_TAIL, TOO_FAR = 8, 0.05
@@ -186,6 +190,8 @@ def split(u: Floats) -> Split:
     The evidence of a large table counts like that of a thousand rows: the two-piece t
     is a model, and what it lacks would else grow into evidence by itself.
     """
+    if is_exact(u):
+        return _beside_exact_rows(u)
     rows = Histogram.of(u)
     both = together(rows)
     if both is None:
@@ -197,13 +203,29 @@ def split(u: Floats) -> Split:
     return Split(evidence, enough and not both.equal_halves, both)
 
 
+def is_exact(u: Floats) -> bool:
+    """Whether most rows fit so exactly that what is left of them is no noise."""
+    return bool(np.mean(np.abs(u) < EXACT) > 1.0 - MOST_INEXACT)
+
+
+def _beside_exact_rows(u: Floats) -> Split:
+    """Outliers of an exact relation: all that is six of the least scales off."""
+    wrong = np.abs(u) > APART
+    share = min(max(float(np.mean(wrong)), 1.0 / len(u)), MOST_OUTLIERS)
+    width = float(np.sqrt(np.mean(u[wrong] ** 2))) if wrong.any() else 10.0 * APART
+    core = np.array([0.0, 1.0, 1.0, MOST_FREEDOM, MOST_FREEDOM])
+    both = Populations(core, share, 0.0, width, 0.0, np.zeros(7))
+    return Split(np.inf if wrong.any() else -np.inf, bool(wrong.any()), both)
+
+
 def expected_beyond(u: Floats) -> Floats:
     """How many rows of one population would lie as far out as each row; shape (n,).
 
     On either side of the median the k = √n farthest rows are taken for a Pareto tail
     beyond the (k+1)-th, t: k(u/t)^(−a) rows are expected beyond u. The median of
     log(u/t) is log(2)/a, whatever fewer than half of these rows are; it is raised by
-    its standard error, since the largest rows are judged by it. Infinite within t.
+    its standard error, since the largest rows are judged by it. Infinite within t, and
+    within six scales.
     """
     away = u - np.median(u)
     expected = np.full(len(u), np.inf)
@@ -217,7 +239,7 @@ def expected_beyond(u: Floats) -> Floats:
         logs = np.log(side[order[:k]] / start)
         middle = float(np.median(logs)) * (1.0 + 1.0 / (np.log(2.0) * np.sqrt(k)))
         expected[order[:k]] = k * np.exp(-np.log(2.0) * logs / max(middle, 1e-12))
-    return expected
+    return np.where(np.abs(away) > APART, expected, np.inf)
 
 
 def _mixture_starts(u: Floats) -> list[Floats]:

@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Floats
+from .final_fit import LinearFit
 from .kernel_ridge import (
+    SMALLEST_WEIGHT,
     DistancesTo,
     Pairs,
     RidgeFit,
@@ -20,7 +22,15 @@ from .kernel_ridge import (
     bumps,
     weighted_ridge,
 )
-from .robust_scale import Columns, half_scale, shortest_half, spread
+from .line import majority_line
+from .robust_scale import (
+    COMPRESSED_BEYOND,
+    Columns,
+    half_scale,
+    shortest_half,
+    spread,
+    stretch,
+)
 
 #: Widths, in units of 1/median squared distance, and penalties of the robust reference.
 GAMMAS, PENALTIES = (0.3, 1.0, 4.0), (0.003, 0.03, 0.3)
@@ -32,6 +42,8 @@ SEARCH_ROWS = 400
 #: Penalties, not below those of the grid, under which half-samples are found first: the
 #: lower ones then begin near a good half. And steps under each, and under the last one.
 SOFT_PENALTIES, SOFT_STEPS, HALF_STEPS = (3.0, 0.6), 4, 8
+#: Rows for each parameter of a line below which it is no reference.
+ROWS_A_PARAMETER = 4
 #: Tukey's constant for 95 % efficiency at the Gaussian, and Huber's.
 BISQUARE, HUBER = 4.685, 1.345
 
@@ -51,19 +63,17 @@ class Reference(NamedTuple):
     coefficients: Floats
     level: float
 
+    @property
+    def approximate(self) -> bool:
+        """Whether noise far below the relation's spread is the model's own error."""
+        return True
+
     def predict(self, X: Floats) -> Floats:
         """Values at new rows."""
         out = np.empty(len(X))
-        for part, rows, squares in self.seen_from(X):
+        for part, rows, squares in seen_from(self, X):
             out[part] = self.values(rows, squares)
         return out
-
-    def seen_from(self, X: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
-        """New rows part by part: compressed, and their squared distances to its own."""
-        squares = DistancesTo.rows(self.rows)
-        for part in blocks(len(X), len(self.rows)):
-            rows = self.columns.compressed(X[part])
-            yield part, rows, squares(rows)
 
     def values(self, rows: Floats, squares: Floats) -> Floats:
         """Values at compressed rows with these squared distances to its own.
@@ -74,6 +84,59 @@ class Reference(NamedTuple):
         c = self.coefficients
         plane = rows @ (c @ self.rows / rows.shape[1]) + c.sum()
         return np.asarray(bumps(squares, self.gamma) @ c + plane + self.level)
+
+
+class LineReference(NamedTuple):
+    """The line of the majority as a reference.
+
+    residuals : y − f(x), each left out of its fit, over √(1 + leverage)
+    columns, rows, line : what predicts other rows
+    """
+
+    residuals: Floats
+    columns: Columns
+    rows: Floats
+    line: LinearFit
+
+    @property
+    def approximate(self) -> bool:
+        """A line is exact, or not taken."""
+        return False
+
+    def values(self, rows: Floats, squares: Floats) -> Floats:
+        """Values at compressed rows."""
+        return self.line.predict(stretch(rows, COMPRESSED_BEYOND))
+
+
+AnyReference = Reference | LineReference
+
+
+def seen_from(
+    reference: AnyReference, X: Floats
+) -> Iterator[tuple[slice, Floats, Floats]]:
+    """New rows part by part: compressed, and squared distances to the reference's."""
+    squares = DistancesTo.rows(reference.rows)
+    for part in blocks(len(X), len(reference.rows)):
+        rows = reference.columns.compressed(X[part])
+        yield part, rows, squares(rows)
+
+
+def line_reference(
+    X: Floats, y: Floats, columns: Columns, seed: int
+) -> LineReference | None:
+    """The line of the majority, or None where rows are too few for one."""
+    if len(y) < ROWS_A_PARAMETER * (X.shape[1] + 1):
+        return None
+    everybody = np.ones(len(y), dtype=bool)
+    Z, rng = columns.bounded(X), np.random.default_rng(seed)
+    line = majority_line(Z, y, np.ones(len(y)), everybody, None, rng)
+    fit = line.fit
+    own = Columns.of(Z)  # the line is over columns standardised once more
+    fit = fit._replace(
+        coef=fit.coef / own.scale,
+        intercept=fit.intercept - float(fit.coef / own.scale @ own.center),
+    )
+    return LineReference(line.u * line.scale, columns, columns.compressed(X), fit)
 
 
 def capped_error(residuals: Floats, cap: float) -> float:
@@ -248,6 +311,8 @@ def _robust_fit(K: Floats, y: Floats, penalty: float, weights: Floats) -> RidgeF
         bisquare = np.where(np.abs(u) < 1.0, (1.0 - u * u) ** 2, 0.0)
         if np.max(np.abs(bisquare - weights)) < 0.02:
             break
+        if np.sum(bisquare > SMALLEST_WEIGHT) < len(y) // 2:
+            break  # exact data: what rounding leaves has no scale
         weights = bisquare
         fit = weighted_ridge(K, y, weights, penalty)
         scale = min(scale, half_scale(fit.residuals))

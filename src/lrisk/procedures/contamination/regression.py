@@ -83,11 +83,11 @@ def fit_judged(
 ) -> RobustFit:
     """The fit of the rows that belong, none of which can pull it far.
 
-    Rows that probably do not belong are left out, the others weighted by their chance
-    to belong, and residuals are held within three scales of a fit that a minority
-    cannot move: the line of the majority, or for other kernels the flexible reference
-    by which rows were judged. Where nobody is left out or held back this is the
-    ordinary fit. The errors compare both on the rows kept, with one cap.
+    Rows that probably do not belong are left out, and residuals are held within three
+    scales of a fit that a minority cannot move: the line of the majority, or for other
+    kernels the reference by which rows were judged. Where nobody is left out or held
+    back this is the ordinary fit. The errors compare both on the rows kept, with one
+    cap.
     """
     nobody = np.zeros(len(y), dtype=bool)
     if judgement.source == NOT_ASKED:
@@ -109,9 +109,7 @@ def fit_judged(
         ordinary = model.fit(X, y, weights)
     if np.all(factors == 1.0):
         return RobustFit(ordinary, pulling, belong, "ordinary", {})
-    chance = np.where(belong, 0.0, judgement.chance)
-    own = (weights * (1.0 - chance))[kept]
-    fit = model.fit(X[kept], y[kept], own, factors[kept])
+    fit = model.fit(X[kept], y[kept], weights[kept], factors[kept])
     chosen = "robust" if dropped.any() else "without leverage"
     if kept.all():
         chosen = "held back"

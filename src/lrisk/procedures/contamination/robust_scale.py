@@ -59,6 +59,14 @@ def compress(values: Floats, beyond: float) -> Floats:
     return np.asarray(np.sign(values) * np.where(size <= beyond, size, tail))
 
 
+def stretch(values: Floats, beyond: float) -> Floats:
+    """The inverse of `compress`."""
+    size = np.abs(values)
+    with np.errstate(over="ignore"):
+        tail = beyond * np.exp(np.maximum(size, beyond) / beyond - 1.0)
+    return np.asarray(np.sign(values) * np.where(size <= beyond, size, tail))
+
+
 class Columns(NamedTuple):
     """Median and scale of every feature."""
 

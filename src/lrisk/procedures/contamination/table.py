@@ -22,9 +22,9 @@ from .judgement import (
     doubted,
     tie_width,
 )
-from .populations import TOO_FAR, Histogram, expected_beyond, together
-from .reference import robust_reference
-from .robust_scale import Columns, compress, half_scale, spread
+from .populations import TOO_FAR, Histogram, expected_beyond, is_exact, together
+from .reference import seen_from
+from .robust_scale import compress, spread
 
 #: Least degrees of freedom of a core that is all but Gaussian.
 NEARLY_GAUSSIAN = 20.0
@@ -181,19 +181,21 @@ def _judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
         return nothing_judged(y, "constant target", (0.0, 0.5))
     units = Units(float(np.median(y)), spread(y))
     target = units.inward(y)
-    if n < FEWEST_ROWS:
-        return _ranked_only(X, y, target, units)
+    if n < FEWEST_FOR_A_REFERENCE:
+        return nothing_judged(y, "too few rows", (0.0, 0.5))
     forest_seed, sample_seed, resample_seed = rng.integers(2**31, size=3)
     chosen = np.arange(n)
     if n > PILOT_ROWS:
         draw = np.random.default_rng(sample_seed)
         chosen = np.sort(draw.choice(n, PILOT_ROWS, replace=False))
-    found = assess(X[chosen], target[chosen])
+    found = assess(X[chosen], target[chosen], int(forest_seed))
+    if n < FEWEST_ROWS and not is_exact(found.look.verdict.u):
+        return _ranked_only(found.look, y, units)
     group = np.zeros(n, dtype=bool)
     if found.source == "group":
         group = _group_of(found, X, chosen)
         chosen = chosen[~found.group]
-        found = assess(X[chosen], target[chosen], groups=False)
+        found = assess(X[chosen], target[chosen], int(forest_seed), groups=False)
         found = found._replace(source="group")
     return _all_rows(
         found, units, X, y, chosen, group, int(forest_seed), int(resample_seed)
@@ -234,7 +236,7 @@ def _group_of(found: Assessment, X: Floats, chosen: Indices) -> Bools:
     """All rows whose nearest row of the reference belongs to its group."""
     reference = found.look.reference
     group = np.zeros(len(X), dtype=bool)
-    for part, _, squares in reference.seen_from(X):
+    for part, _, squares in seen_from(reference, X):
         group[part] = found.group[np.argmin(squares, axis=1)]
     group[chosen] = found.group
     return group
@@ -309,7 +311,7 @@ def _expected(look: Look, units: Units, X: Floats) -> tuple[Floats, Floats]:
     """What the reference expects at new rows, and the scale of the noise there."""
     reference, verdict = look.reference, look.verdict
     fitted, scale = np.empty(len(X)), np.empty(len(X))
-    for part, rows, squares in reference.seen_from(X):
+    for part, rows, squares in seen_from(reference, X):
         fitted[part] = reference.values(rows, squares)
         scale[part] = verdict.level.at_distances(fitted[part], squares)
     return units.outward(fitted + verdict.shift), units.size * scale
@@ -326,20 +328,13 @@ def _apart(judge: "Judge", X: Floats, doubtful: Bools) -> Bools:
     return apart
 
 
-def _ranked_only(X: Floats, y: Floats, target: Floats, units: Units) -> Judgement:
-    """Nobody is flagged among so few rows; they are ordered by a reference's residuals.
-
-    Below a dozen rows not even a reference can be had.
-    """
-    judgement = nothing_judged(y, "too few rows", (0.0, 0.5))
-    if len(y) < FEWEST_FOR_A_REFERENCE:
-        return judgement
-    reference = robust_reference(X, target, Columns.of(X))
-    scale = max(half_scale(reference.residuals), 1e-9 * spread(target))
-    return judgement._replace(
-        u=compress(reference.residuals / scale, COMPRESSED_BEYOND),
-        expected=units.outward(target - reference.residuals),
-        scale=np.full(len(y), units.size * scale),
+def _ranked_only(look: Look, y: Floats, units: Units) -> Judgement:
+    """Nobody is flagged among so few rows; they are ordered by their residuals."""
+    verdict = look.verdict
+    return nothing_judged(y, "too few rows", (0.0, 0.5))._replace(
+        u=verdict.u,
+        expected=units.outward(look.fitted + verdict.shift),
+        scale=units.size * verdict.scale,
     )
 
 
@@ -359,19 +354,19 @@ def _share(
             high = max(high, found.share + 0.02)
         return 0.0, (0.0, min(max(3.0 / n, high), 0.5))
     rows = Histogram.of(u)
-    light = together(rows, NEARLY_GAUSSIAN)
+    light = None if is_exact(u) else together(rows, NEARLY_GAUSSIAN)
     shapes = [found] if light is None else [found, light]
     gated = judge.pilot.gated
     factor = 1.0 - gated if gated > SOME_FIT else 1.0
     draws = np.random.default_rng(seed)
     shares = []
-    for _ in range(RESAMPLES):
+    for _ in range(0 if is_exact(u) else RESAMPLES):
         again = rows.resampled(draws)
         shares += [
             (together(again, least, shape.parameters) or shape).share
             for least, shape in zip((3.0, NEARLY_GAUSSIAN), shapes, strict=False)
         ]
-    low, high = np.quantile(shares, [OUTSIDE, 1.0 - OUTSIDE])
+    low, high = np.quantile(shares or [found.share], [OUTSIDE, 1.0 - OUTSIDE])
     low = min(low * factor, 0.97 * float(np.mean(flagged)) - 0.005)
     if verdict.evidence < WEAK_EVIDENCE:
         low = 0.0

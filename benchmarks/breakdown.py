@@ -1,0 +1,192 @@
+"""How many wrong rows, where and how wild, a robust regression bears.
+
+    python -m benchmarks.breakdown [bounded] [harmless] [rbf] [clean] [--draws 40]
+        [--jobs 2] [--largest 100000]
+
+E₀ = max(error of the same estimator without the wrong rows, σ√(p/n)); errors are root
+mean squares of f̂ − f on the right rows. Promised: *bounded*, at most 6 σ in every draw
+and at magnitude 10¹² at most 1.1 times that at 10³; *harmless*, at most 2 E₀ in 95 % of
+the draws of a cell and never above 5 E₀; *clean*, at most 1.05 times the ordinary error
+in the mean, correct rows far out included. Ends with status 1 if a promise is broken.
+"""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import lrisk
+from benchmarks._breakdown_data import Draw, draw, linear, smooth
+
+#: Rows and columns of the cells of linear relations; n ≥ 20 p.
+SIZES = ((60, 2), (200, 5), (1000, 10), (1000, 30), (10_000, 20), (100_000, 5))
+
+
+class Cell(NamedTuple):
+    """A promise, what it is about, and how one draw of it is made."""
+
+    promise: str
+    name: str
+    kind: str
+    n: int
+    d: int
+    k: int
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def draw(self, seed: int) -> Draw:
+        """The table of this seed."""
+        options = dict(self.options)
+        if self.promise == "rbf":
+            options["relation"] = smooth
+        return draw(self.kind, self.n, self.d, self.k, seed, **options)
+
+
+def fitted(table: Draw, kernel: str, contamination: Any = "auto") -> Any:
+    """The robust fit, or (contamination 0) the ordinary one."""
+    model = lrisk.RobustRegressor(kernel, contamination=contamination, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(table.X, table.y, sample_weight=table.weights)
+
+
+def ratio_to_clean(cell: Cell, seed: int) -> tuple[float, float]:
+    """Error in E₀ and in σ."""
+    table = cell.draw(seed)
+    kernel = "rbf" if cell.promise == "rbf" else "linear"
+    error = table.error(fitted(table, kernel))
+    clean = table.without_bad_rows()
+    least = table.sigma * np.sqrt(table.parameters / len(table.y))
+    without = clean.error(fitted(clean, kernel))
+    return error / max(without, least), error / table.sigma
+
+
+def bounded(cell: Cell, seed: int) -> tuple[float, float]:
+    """Error in σ at the cell's magnitude, and at 10¹² over that at 10³."""
+    table = cell.draw(seed)
+    errors = []
+    for size in (1e3, 1e12):
+        far = cell._replace(options=(*cell.options, ("size", size))).draw(seed)
+        errors.append(far.error(fitted(far, "linear")))
+    own = table.error(fitted(table, "linear"))
+    return max(own, *errors) / table.sigma, errors[1] / max(errors[0], 1e-300)
+
+
+def clean(cell: Cell, seed: int) -> tuple[float, float]:
+    """Errors of the robust and of the ordinary fit, in σ."""
+    table = cell.draw(seed)
+    if cell.name == "far":
+        table = far_but_right(cell, seed)
+    robust = table.error(fitted(table, "linear"))
+    return robust / table.sigma, table.error(fitted(table, "linear", 0.0)) / table.sigma
+
+
+def far_but_right(cell: Cell, seed: int) -> Draw:
+    """Clean rows, one to 5 % of them far out and on the plane."""
+    rng = np.random.default_rng([seed, cell.n])
+    rows = linear(rng, cell.n, cell.d, "t5" if seed % 2 else "normal")
+    far = rng.choice(cell.n, max(1, cell.n // (20 if seed % 3 else cell.n)))
+    X = rows.X.copy()
+    X[far] *= 10.0 ** rng.uniform(1, 3)
+    f = rows.value(X)
+    return Draw(X, f + (rows.y - rows.f), f, np.zeros(cell.n, bool), rows.sigma)
+
+
+def counts(n: int, most: float) -> list[int]:
+    """One row, two, and shares up to the most."""
+    shares = [s for s in (0.05, 0.12, 0.3) if s <= most]
+    return sorted({1, 2, *(max(1, int(s * n)) for s in shares)})
+
+
+def cells(promises: list[str], largest: int) -> Iterator[Cell]:
+    """All cells of some promises."""
+    for n, d in SIZES:
+        if n > largest or n < 20 * (d + 1):
+            continue
+        if "bounded" in promises and n <= 1000:
+            for placement in ("anywhere", "one end", "both ends", "ball"):
+                for size in (10.0, 1e3):
+                    where = (("placement", placement),)
+                    name, k = f"targets, {placement}, {size:g} σ", int(0.3 * n)
+                    options = (*where, ("size", size))
+                    yield Cell("bounded", name, "targets", n, d, k, options)
+            share = 0.3 if d <= 10 else 0.12
+            yield Cell("bounded", "far x", "scattered", n, d, int(share * n))
+            yield Cell("bounded", "cluster", "cluster", n, d, int(share * n))
+        if "harmless" in promises:
+            kinds = [("targets", 0.3), ("cluster", 0.12)]
+            kinds.append(("scattered", 0.3 if d <= 10 else 0.12))
+            for kind, most in kinds:
+                for k in counts(n, most):
+                    yield Cell("harmless", kind, kind, n, d, k)
+        if "clean" in promises:
+            yield Cell("clean", "clean", "targets", n, d, 0)
+            yield Cell("clean", "far", "targets", n, d, 0)
+    if "rbf" in promises:
+        for n, d in ((200, 1), (400, 2), (1000, 2)):
+            for k in counts(n, 0.3):
+                yield Cell("rbf", "targets", "targets", n, d, k)
+            for k in (1, 2):
+                yield Cell("rbf", "scattered", "scattered", n, d, k)
+
+
+RUNS: dict[str, Callable[[Cell, int], tuple[float, float]]] = {
+    "bounded": bounded,
+    "harmless": ratio_to_clean,
+    "rbf": ratio_to_clean,
+    "clean": clean,
+}
+
+
+def run(job: tuple[Cell, int]) -> tuple[float, float]:
+    """One draw of one cell."""
+    cell, seed = job
+    return RUNS[cell.promise](cell, seed)
+
+
+def kept(cell: Cell, found: np.ndarray[Any, Any]) -> tuple[bool, str]:
+    """Whether a cell keeps its promise, and the line that says so."""
+    first, second = found[:, 0], found[:, 1]
+    if cell.promise == "bounded":
+        good = bool(first.max() <= 6.0 and second.max() <= 1.1)
+        return good, f"worst {first.max():.2f} σ, 1e12 over 1e3 {second.max():.3f}"
+    if cell.promise == "clean":
+        mean = float(np.mean(first) / np.mean(second))
+        return mean <= 1.05, f"mean error {mean:.3f} of the ordinary"
+    share = float(np.mean(first <= 2.0))
+    good = bool(share >= 0.95 and first.max() <= 5.0)
+    words = f"≤ 2 E₀ in {share:.0%}, worst {first.max():.2f} E₀ = {second.max():.2f} σ"
+    return good, words
+
+
+def main(given: list[str]) -> int:
+    parser = argparse.ArgumentParser("benchmarks.breakdown", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("promises", nargs="*", choices=[*RUNS, []])
+    parser.add_argument("--draws", type=int, default=40)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--largest", type=int, default=100_000)
+    options = parser.parse_args(given)
+    broken = dict.fromkeys(RUNS, 0)
+    total = dict.fromkeys(RUNS, 0)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for cell in cells(options.promises or list(RUNS), options.largest):
+            jobs = [(cell, seed) for seed in range(options.draws)]
+            found = np.array(list(pool.map(run, jobs)))
+            good, words = kept(cell, found)
+            total[cell.promise] += 1
+            broken[cell.promise] += not good
+            place = f"n={cell.n} d={cell.d} k={cell.k} {cell.name}"
+            mark = "" if good else "  BROKEN"
+            print(f"{cell.promise:9s} {place:45s} {words}{mark}", flush=True)
+    for promise, count in total.items():
+        if count:
+            print(f"{promise}: {broken[promise]} of {count} cells broken")
+    return int(any(broken.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
