@@ -120,8 +120,11 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         raise ValueError(refused("audit", "data", rule, "none", "add features"))
     y = table.y[rows]
     fold = _folds(recipe, y, rng)
-    training = _training(recipe, y, rng)
     columns = table.features
+    some = rng.permutation(len(y))[:MOST_KERNEL]
+    X = Preparation(columns).fit(rows[some]).transform(rows[some])
+    recipe = recipe.judging(X, y[some], fold[some])
+    training = _training(recipe, y, rng)
     whole, recipe = _whole(columns, recipe, rows[training], y[training])
     progress("all rows together", 1.0 / (FOLDS + 2))
     folds = []

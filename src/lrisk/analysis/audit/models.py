@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 
-from ..._typing import AnyArray, Bools, Floats
+from ..._typing import AnyArray, Bools, Floats, Indices
 from ..._warnings import CollapsedFitWarning
 from ...estimators import (
     RiskClassifier,
@@ -39,6 +39,7 @@ class Recipe(NamedTuple):
     spectrum: str
     contamination: str | float
     seed: int
+    flexible: str | None = None
 
     @property
     def regression(self) -> bool:
@@ -47,14 +48,29 @@ class Recipe(NamedTuple):
 
     @property
     def judging_kernel(self) -> str:
-        """The kernel of the fit that rows are judged by.
+        """The kernel of the fit that rows are judged by."""
+        return self.kernel if self.flexible is None else self.flexible
 
-        `RobustRegressor` compares rows with a flexible reference whatever its kernel;
-        of classes only a kernel sees a boundary that is no plane.
+    def judging(self, X: Floats, y: AnyArray, fold: Indices) -> "Recipe":
+        """The recipe with the kernel that rows of classes are judged by.
+
+        `RobustRegressor` compares rows with a flexible reference whatever its kernel.
+        Of classes a plane sees no boundary but planes: rows are judged by an rbf fit
+        where that is right in more rows it has not seen, by two standard errors.
         """
-        if not self.regression and self.kernel == "linear":
-            return "rbf"
-        return self.kernel
+        if self.regression or self.kernel != "linear":
+            return self
+        rbf, right = self._replace(kernel="rbf"), np.zeros((2, len(y)), dtype=bool)
+        for k in (0, 1):
+            own, other = fold % 2 == k, fold % 2 != k
+            if len(np.unique(y[other])) < 2:
+                return self
+            for i, recipe in enumerate((self, rbf)):
+                model, _ = fitted(recipe.under("mean"), X[other], y[other])
+                right[i, own] = recipe.right(model, X[own], y[own])
+        gain = right[1].astype(float) - right[0]
+        better = gain.mean() > 2.0 * gain.std() / np.sqrt(len(y))
+        return self._replace(flexible="rbf") if better else self
 
     def robust(self) -> Any:
         """The estimator that resists wrong rows."""
