@@ -11,7 +11,7 @@ from lrisk import RobustRegressor
 # The folder is beside the package, not in it.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks._breakdown_data import draw  # noqa: E402
+from benchmarks._breakdown_data import draw
 
 DRAWS = [
     (kind, n, d, k, seed)
