@@ -58,7 +58,7 @@ def test_no_row_moves_the_fit_by_more_than_a_few_of_its_errors():
     """Schweppe's form: the pull w·e·√g of any row is bounded, whatever u and g."""
     u = np.geomspace(0.1, 9.9, 50)
     for g in (1e-3, 0.05, 1.0, 100.0, 1e8):
-        weight = Residuals(u, np.full(50, g)).factors(1.0)
+        weight = Residuals(u, np.full(50, g)).factors(1.0, 0.2)
         left_out = u * np.sqrt(1.0 + g)
         moved = weight * np.sqrt(g) * left_out / (1.0 + weight * g)
         assert np.all(moved <= HELD_BEYOND * np.sqrt(g / (1.0 + g)) * (1 + 1e-9))

@@ -33,6 +33,8 @@ HELD_BEYOND = 3.0
 #: Scales beyond which a residual has no say at all. Student's t of five degrees, the
 #: heaviest noise that is promised for, is beyond once in 20,000 rows.
 LEFT_OUT_BEYOND = 10.0
+#: Leverage, in units of the mean p/n, up to which a row is like any other.
+USUAL_LEVERAGE = 4.0
 #: What a row that is left out must gain for the others, in log likelihood: a residual
 #: of the noise has 1.4, one that may lie anywhere within ten scales on either side 3.
 #: So the line of the majority counts if it leaves out 30 % of the rows and the others
@@ -83,17 +85,20 @@ class Residuals(NamedTuple):
             away = (y - fit.predict(Z)) / others
             return cls(np.asarray(away / np.sqrt(1.0 + g)), np.asarray(g))
 
-    def factors(self, scale: float) -> Floats:
+    def factors(self, scale: float, usual: float) -> Floats:
         """Weights under which no row moves the fit far (Schweppe's form of Huber's).
 
         A row pulls by c/√(1 + g) noise scales at most, c = 3, and so moves the fit by
         c√(g/(1 + g)) of its standard errors. At a residual of u > c scales that is a
-        weight of c/(u + g(u − c)). Beyond ten scales it is zero.
+        weight of c/(u + g(u − c)). Beyond ten scales it is zero; a row of more than the
+        `usual` leverage, which would still move the fit by three of its errors, has
+        none beyond c.
         """
         u, g, c = np.abs(self.u) / scale, self.leverage, HELD_BEYOND
         with np.errstate(over="ignore", invalid="ignore"):
             held = np.where(u > c, c / (u + g * (u - c)), 1.0)
-        return np.where(u < LEFT_OUT_BEYOND, held, 0.0)
+        most = np.where(g > usual, c, LEFT_OUT_BEYOND)
+        return np.where(u <= most, held, 0.0)
 
 
 def nearest_half(distance: Floats, weights: Floats) -> Bools:
@@ -148,6 +153,7 @@ def _settled(
     """
     factors = start.astype(np.float64)
     ones = np.ones(Z.shape[1])
+    usual_leverage = USUAL_LEVERAGE * (Z.shape[1] + 1) / len(y)
     line: Line | None = None
     for _ in range(ROUNDS):
         used = factors > 0.0
@@ -155,7 +161,7 @@ def _settled(
         residuals = Residuals.of(fit, Z, y, weights * factors)
         scale = max(half_scale(residuals.u[usual]), _rounding(fit, Z[usual], y[usual]))
         u = residuals.u / scale
-        again = residuals.factors(scale)
+        again = residuals.factors(scale, usual_leverage)
         again[outlying(u)] = 0.0
         line = Line(fit, u, scale, again)
         if np.max(np.abs(again - factors)) < 0.01:
@@ -166,9 +172,14 @@ def _settled(
 
 
 def _rounding(fit: LinearFit, Z: Floats, y: Floats) -> float:
-    """What rounding leaves of residuals that should vanish, as of exact data."""
+    """What is left of residuals that should vanish, as of exact data.
+
+    64 units in the last place of the terms, or 1e-9 of the targets' spread, which is
+    more than the smallest penalty bends a line.
+    """
     size = np.abs(y) + np.abs(Z) @ np.abs(fit.coef) + abs(fit.intercept)
-    return max(64.0 * np.finfo(float).eps * float(np.median(size)), 1e-300)
+    least = 64.0 * np.finfo(float).eps * float(np.median(size))
+    return max(least, 1e-9 * half_scale(y - np.median(y)), 1e-300)
 
 
 def outlying(u: Floats) -> Bools:
