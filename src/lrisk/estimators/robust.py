@@ -157,9 +157,10 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     whether there are outliers. Rows that agree in all columns count as one row with the
     sum of their weights.
 
-    A linear fit is promised to bear up to 30 % wrong rows in ten columns (12 % in
-    thirty), targets of any size anywhere, or features far out: `python -m
-    benchmarks.breakdown` measures that.
+    A linear fit is made to bear up to 30 % wrong targets of any size, anywhere, and
+    clusters of 12 % far out. Many rows scattered far out, each in another direction,
+    can still cost several times the error of the fit without them: `python -m
+    benchmarks.breakdown` measures both.
 
     Examples
     --------
