@@ -13,7 +13,7 @@ from ..._typing import Bools, Floats, Indices
 from .forest import MedianForest
 from .kernel_ridge import squared_distances
 from .noise_level import NoiseLevel
-from .populations import Populations, split
+from .populations import FAR_RESIDUAL, Populations, split
 from .reference import (
     BISQUARE,
     AnyReference,
@@ -27,8 +27,6 @@ from .robust_scale import Columns, compress, half_scale
 
 #: Chance above which a row is flagged.
 FLAGGED_ABOVE = 0.7
-#: From where on a standardised residual only counts by its logarithm.
-COMPRESSED_BEYOND = 20.0
 #: Least rows for a verdict, and most rows that references are fitted to.
 FEWEST_ROWS, PILOT_ROWS = 40, 1000
 #: Share of one value from which on half-samples would see nothing else.
@@ -125,7 +123,7 @@ def verdict(
     shift = float(np.median(residuals[kept]))
     none = np.zeros(n)
     for attempt in range(3):
-        u = compress((residuals - shift) / scale, COMPRESSED_BEYOND)
+        u = compress((residuals - shift) / scale, FAR_RESIDUAL)
         found = split(u)
         both, evidence = found.populations, found.evidence
         if both is None:
@@ -237,7 +235,7 @@ def _look_beside_mass(reference: Reference, y: Floats) -> Look:
     part = verdict(reference.residuals[beside], fitted[beside], rows[beside])
     scale = part.level.at(fitted, rows)
     scale[beside] = part.scale
-    u = compress((reference.residuals - part.shift) / scale, COMPRESSED_BEYOND)
+    u = compress((reference.residuals - part.shift) / scale, FAR_RESIDUAL)
     chance = np.zeros(len(y))
     chance[beside] = part.chance
     share = part.share * float(np.mean(beside))

@@ -15,7 +15,7 @@ import scipy.linalg
 from ..._typing import Bools, Floats
 from ...solvers._loops.elemental import elemental_fits
 from .final_fit import LinearFit, fit_linear
-from .populations import TOO_FAR, expected_beyond, split
+from .populations import FAR_RESIDUAL, TOO_FAR, expected_beyond, split
 from .robust_scale import COMPRESSED_BEYOND, Columns, compress, half_scale
 
 #: Rows that elemental starts look at, starts, and those that are taken to the end. With
@@ -31,7 +31,7 @@ STEPS, ROUNDS = 20, 12
 #: Scales beyond which a residual counts like one at the edge: one in 370 of a Gaussian.
 HELD_BEYOND = 3.0
 #: Scales beyond which a residual has no say at all. Student's t of five degrees, the
-#: heaviest noise that is promised for, is beyond once in 20,000 rows.
+#: heaviest noise that is promised for, is beyond once in 8,400 rows.
 LEFT_OUT_BEYOND = 10.0
 #: Leverage, in units of the mean p/n, up to which a row is like any other.
 USUAL_LEVERAGE = 4.0
@@ -40,8 +40,6 @@ USUAL_LEVERAGE = 4.0
 #: So the line of the majority counts if it leaves out 30 % of the rows and the others
 #: are tighter by half, or a single row and they are tighter at all.
 COST = 1.5
-#: Scales beyond which residuals are compared by their logarithms.
-LOGARITHMIC_BEYOND = 20.0
 
 
 class Line(NamedTuple):
@@ -187,7 +185,7 @@ def outlying(u: Floats) -> Bools:
     far = expected_beyond(u) < TOO_FAR
     if not np.any(np.abs(u) > HELD_BEYOND + 1.0):
         return far
-    held = compress(u, LOGARITHMIC_BEYOND)
+    held = compress(u, FAR_RESIDUAL)
     found = split(held)
     if found.found and found.populations is not None:
         far |= found.populations.outlier_probability(held) > 0.5

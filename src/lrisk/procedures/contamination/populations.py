@@ -25,6 +25,8 @@ from .robust_scale import half_scale, shortest_half
 LEAST_ALONE, LEAST_CORE = 1.5, 3.0
 #: Least distance of outliers from the core, in core scales (root mean square).
 APART = 6.0
+#: Scales from where on a residual only counts by its logarithm.
+FAR_RESIDUAL = 20.0
 #: Within this many core scales no row is an outlier.
 NEVER_WITHIN = 2.0
 #: Evidence that two populations need: a + b/n. On simulated clean tables (normal,

@@ -9,7 +9,6 @@ from ..._typing import Bools, Floats, Indices
 from .feature_errors import CHANCE as WRONG_VALUE
 from .feature_errors import contradicted_values
 from .judgement import (
-    COMPRESSED_BEYOND,
     FEWEST_ROWS,
     FLAGGED_ABOVE,
     PILOT_ROWS,
@@ -22,7 +21,14 @@ from .judgement import (
     doubted,
     tie_width,
 )
-from .populations import TOO_FAR, Histogram, expected_beyond, is_exact, together
+from .populations import (
+    FAR_RESIDUAL,
+    TOO_FAR,
+    Histogram,
+    expected_beyond,
+    is_exact,
+    together,
+)
 from .reference import seen_from
 from .robust_scale import compress, spread
 
@@ -135,7 +141,7 @@ class Judge(NamedTuple):
     def standardised(self, X: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
         """Residuals in noise scales, expected values, noise scales of new rows."""
         expected, scale = self.expected(X)
-        return compress((y - expected) / scale, COMPRESSED_BEYOND), expected, scale
+        return compress((y - expected) / scale, FAR_RESIDUAL), expected, scale
 
     def chance(self, X: Floats, y: Floats, u: Floats, certain: bool = False) -> Floats:
         """The chance of new rows to be outliers.
@@ -263,7 +269,7 @@ def _all_rows(
         expected[others], scale[others] = _expected(look, units, X[others])
         width = units.size * tie_width(units.inward(y[chosen]))
         away = dithered(y[others] - expected[others], width)
-        u[others] = compress(away / scale[others], COMPRESSED_BEYOND)
+        u[others] = compress(away / scale[others], FAR_RESIDUAL)
         if not found.beside_mass:
             found = found.of_all_rows(u, chosen)
     pilot = doubted(found, units.inward(y[chosen]), forest_seed)
