@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from lrisk.corrections.landmarks import Quadratic
-from lrisk.estimators.noise_batch import best_fit, plain_problem, within_reach
+from lrisk.estimators.noise_batch import (
+    PENALTIES,
+    best_fit,
+    better_than_safe,
+    plain_problem,
+    safe_penalty,
+    within_reach,
+)
 
 
 def rows_and_targets(seed, n=60):
@@ -54,6 +61,47 @@ def test_targets_that_no_fit_explains_leave_their_mean():
     values, y = rng.normal(size=(100, 3)), rng.normal(size=100)
     best = best_fit(misled(values, 50.0), values, np.eye(3), y - y.mean(), alpha=None)
     assert best.penalty == np.inf and not best.coefficients.any() and not best.trusted
+
+
+def path(depths, spread, seed):
+    """Risks of 50 groups along the penalties, with minima of these depths."""
+    mean = np.zeros(len(PENALTIES))
+    for place, depth in depths.items():
+        mean[place - 1 : place + 2] = [-0.5 * depth, -depth, -0.5 * depth]
+    own = np.random.default_rng(seed).normal(size=(50, len(PENALTIES)))
+    own = (own - own.mean(axis=0)) / own.std(axis=0)
+    own[:, -1] = 0.0  # the mean of the targets
+    return mean + spread * own
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_safest_of_fits_that_cannot_be_told_apart(seed):
+    """Standard errors are about .014 for one risk, .02 for a difference of two."""
+    weights = np.full(50, 0.02)
+    for depths, chosen in (
+        ({5: 0.3, 20: 0.3}, 20),
+        ({5: 0.32, 20: 0.3}, 20),  # better by less than its doubt
+        ({5: 0.4, 20: 0.3}, 5),
+        ({20: 0.1}, 20),
+        ({20: 0.005}, len(PENALTIES) - 1),
+    ):
+        assert safe_penalty(path(depths, 0.1, seed), weights) == chosen
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_corrected_fit_must_be_shown_to_be_better(seed):
+    weights, total = np.full(50, 0.02), 1.0
+    plain = path({20: 0.5}, 0.1, seed + 50)
+
+    def better(depths, spread):
+        risks = np.stack([path(depths, spread, seed), plain], axis=1)
+        places, trusted = better_than_safe(risks, 20, weights, total)
+        return places.tolist(), trusted
+
+    assert better({22: 0.8, 24: 0.7}, 0.1) == ([22, 24], True)
+    assert better({22: 0.51}, 0.1) == ([], True)  # than the mean, not than the fit
+    assert better({22: 0.9}, 5.0) == ([], False)
+    assert better({22: 30.0}, 5.0) == ([], False)  # no risk is less than zero
 
 
 def test_a_given_penalty_is_kept_within_the_targets_range():

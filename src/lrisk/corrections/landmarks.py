@@ -77,6 +77,9 @@ class OneCopy:
         self._landmarks = landmarks
         # k(a, x) k(b, x) = exp(−(a−b)ᵀM⁻¹(a−b)/2) · exp(−(x−m)ᵀ(M/2)⁻¹(x−m))
         self._between = np.sqrt(self._single.clean_matrix(landmarks, landmarks))
+        self._points = self._product.transform(landmarks)
+        if isinstance(self._product.terms, GaussianTerms):
+            self._split(self._product.terms)
 
     def quadratic(self, X: Floats, y: Floats) -> Quadratic:
         """G and b from rows observed once."""
@@ -85,35 +88,40 @@ class OneCopy:
 
     def gram(self, X: Floats) -> Floats:
         """Mean of the surrogate of k(a, x)k(b, x); shape (m, m)."""
-        product, A = self._product, self._product.transform(self._landmarks)
+        product, A = self._product, self._points
         Z = product.transform(X)
         terms = product.terms
         if isinstance(terms, GaussianTerms):
-            return self._gaussian_gram(terms, Z, A)
+            return self._gaussian_gram(terms, Z)
         m = len(A)
         middles = 0.5 * (A[:, None] + A[None]).reshape(m * m, -1)
         mean = _column_means(terms, Z, middles)
         return np.asarray(mean.reshape(m, m) * self._between)
 
-    def _gaussian_gram(self, terms: GaussianTerms, Z: Floats, A: Floats) -> Floats:
-        """The product of two matrices where its exponents stay in range.
+    def _split(self, terms: GaussianTerms) -> None:
+        """What the product of two matrices leaves out; zero between far landmarks.
 
         exp(−q(x−m)) = exp(−½q(x−a)) exp(−½q(x−b)) exp(¼q(a−b)) with q the form. Between
         far landmarks the last factor overflows as the first two underflow; those pairs
         are computed as they stand, or left at zero if k(a, ·)k(b, ·) is.
         """
-        halved = GaussianTerms(np.ones(1), terms.rates / 2.0)
-        E = terms_matrix(halved, Z, A)
+        A = self._points
         apart = ((A[:, None] - A[None]) ** 2 @ terms.rates[0]) / 4.0
         near = apart <= LARGEST
-        growth = np.exp(np.where(near, apart, 0.0))
-        weight = terms.weights[0]
-        gram = np.where(near, weight * (E.T @ E) * growth / len(Z), 0.0)
-        first, second = np.nonzero(~near & (self._between > NEGLIGIBLE))
+        growth = np.where(near, np.exp(np.where(near, apart, 0.0)), 0.0)
+        self._growth = terms.weights[0] * growth * self._between
+        self._far = np.nonzero(~near & (self._between > NEGLIGIBLE))
+
+    def _gaussian_gram(self, terms: GaussianTerms, Z: Floats) -> Floats:
+        halved = GaussianTerms(np.ones(1), terms.rates / 2.0)
+        E = terms_matrix(halved, Z, self._points)
+        gram = (E.T @ E) * self._growth / len(Z)
+        first, second = self._far
         if len(first):
-            middles = 0.5 * (A[first] + A[second])
-            gram[first, second] = _column_means(terms, Z, middles)
-        return np.asarray(gram * self._between)
+            middles = 0.5 * (self._points[first] + self._points[second])
+            own = _column_means(terms, Z, middles)
+            gram[first, second] = own * self._between[first, second]
+        return np.asarray(gram)
 
 
 def _column_means(terms: Terms, Z: Floats, points: Floats) -> Floats:

@@ -33,6 +33,11 @@ PENALTIES = np.append(np.geomspace(1e-8, 10.0, 28), np.inf)
 #: Folds of the cross-validation, and the groups of a fold whose risks are compared:
 #: fifty in all give a standard error to a tenth of itself.
 FOLDS, GROUPS = 5, 10
+#: Standard errors by which a fit must be better than a safer one. At one, fits worse
+#: than the mean of the targets slip through; at two, good ones of 3,000 rows are lost.
+DOUBT = 1.5
+#: Standard errors within which two minima of the risk along the penalties are the same.
+TIE = 2.0
 
 
 def feature_problem(
@@ -93,12 +98,18 @@ def best_fit(
 ) -> BatchFit:
     r"""The corrected fit, or a safe one where the noise leaves nothing to go by.
 
-    Every fit (corrected or not, of every penalty, and the mean of the targets) is
-    judged in cross-validation by the corrected risk r on held-out rows, which is
-    unbiased for the risk on clean rows and needs none. But it need not be positive:
-    the Gram matrix of few rows is indefinite, and a wild fit may seem to have any risk
-    far below zero. So no risk counts as less than zero, and each counts with its
-    standard error s: the choice is of the smallest max(r, 0) + s.
+    Every fit is judged in cross-validation, and the safest one is taken that no other
+    is shown to beat. The mean of the targets is the safest; then the fit without
+    correction, whose penalty the rows as they are decide; then the corrected fits.
+    These are compared with it by the corrected risk r on held-out rows, which is
+    unbiased for the risk on clean rows and needs none. But few rows say little of a
+    fit that varies much between them: r need not even be positive, as the Gram matrix
+    is indefinite. So no risk counts as less than zero, and a corrected fit is taken if
+
+    .. math:: \max(r, 0) + 1.5 s < \max(r_0, 0)
+
+    with r₀ of the fit without correction and s the standard error of r − r₀, and if it
+    is better than the mean of the targets in the same sense.
 
     Parameters
     ----------
@@ -141,28 +152,35 @@ def _judged_fit(
     parts = folds(len(y), FOLDS)
     sizes = np.array([len(rows) for rows in parts], dtype=np.float64)
     own = [[problem(rows, y) for rows in parts] for problem in problems]
-    shares, risks, plain_risks = [], [], []
+    held_out: list[list[Floats]] = [[] for _ in problems]
+    shares = []
     for fold, rows in enumerate(parts):
         left = np.where(np.arange(len(parts)) == fold, 0.0, sizes)
         fits = [penalised_minimum(pooled(q, left), whiten, PENALTIES) for q in own]
-        c = np.stack(fits)
         for group in folds(len(rows), GROUPS):
-            risks.append(_risk(problems[0](rows[group], y), c))
-            plain_risks.append(_risk(problems[-1](rows[group], y), c[-1]))
+            held_out[-1].append(_risk(problems[-1](rows[group], y), fits[-1]))
+            if values is not None:
+                held_out[0].append(_risk(problems[0](rows[group], y), np.stack(fits)))
             shares.append(len(group) / len(y))
-    total = float(np.mean(y**2))
-    bound = _upper(np.stack(risks), np.array(shares), total)
-    trusted = values is None or bool(bound[0].min() < total)
-    if values is not None:  # fits that fail on rows like their own are of no use
-        plain = _upper(np.stack(plain_risks), np.array(shares), total)
-        bound[1, plain >= total] = np.inf
-    for place in np.argsort(bound, axis=None, kind="stable"):
-        which, at = divmod(int(place), len(PENALTIES))
-        penalty = PENALTIES[at : at + 1]
-        c = penalised_minimum(pooled(own[which], sizes), whiten, penalty)[0]
-        if which == 1 or values is None or within_reach(values @ c, y):
-            break
-    return BatchFit(c, float(penalty[0]), which == 0, trusted)
+    weights = np.array(shares)
+    safe = safe_penalty(np.stack(held_out[-1]), weights)
+    trusted = True
+    if values is not None:
+        total = float(np.mean(y**2))
+        better, trusted = better_than_safe(np.stack(held_out[0]), safe, weights, total)
+        for at in better:
+            c = _whole_fit(own[0], sizes, whiten, at)
+            if within_reach(values @ c, y):
+                return BatchFit(c, float(PENALTIES[at]), True, trusted)
+    c = _whole_fit(own[-1], sizes, whiten, safe)
+    return BatchFit(c, float(PENALTIES[safe]), values is None, trusted)
+
+
+def _whole_fit(
+    parts: list[Quadratic], sizes: Floats, whiten: Floats, at: int
+) -> Floats:
+    penalty = PENALTIES[at : at + 1]
+    return np.asarray(penalised_minimum(pooled(parts, sizes), whiten, penalty)[0])
 
 
 def _risk(problem: Quadratic, c: Floats) -> Floats:
@@ -172,13 +190,53 @@ def _risk(problem: Quadratic, c: Floats) -> Floats:
     )
 
 
-def _upper(risks: Floats, shares: Floats, total: float) -> Floats:
-    """max(r, 0) + s from the risks of groups of rows along the first axis."""
-    mean = np.tensordot(shares, risks, axes=1)
+def safe_penalty(risks: Floats, weights: Floats) -> int:
+    """Where in `PENALTIES` the fit without correction is, from risks (groups, λ).
+
+    Small penalties fit the noise: where the risk has a minimum at a larger one that is
+    as good, the fit there is the smoother one between the rows, where none is held out.
+    """
+    mean, _ = _mean_and_error(risks, weights)
+    best = int(np.argmin(mean))
+    worse, error = _mean_and_error(risks - risks[:, best, None], weights)
+    around = np.pad(mean, 1, constant_values=np.inf)
+    minimum = (mean <= around[:-2]) & (mean <= around[2:])
+    same = minimum & (worse <= TIE * error)
+    same[-1] = worse[-1] <= DOUBT * error[-1]  # the mean of the targets
+    return int(np.flatnonzero(same)[-1])
+
+
+def better_than_safe(
+    risks: Floats, safe: int, weights: Floats, total: float
+) -> tuple[Indices, bool]:
+    """Corrected fits better than the safe one, and whether any beats the mean.
+
+    Parameters
+    ----------
+    risks : array of shape (groups, 2, λ)
+        Corrected risks of the corrected fits and of those without correction.
+    safe : int
+        Place of the safe fit among the latter.
+    total : float
+        Risk of the mean of the targets.
+    """
+    mean, error = _mean_and_error(risks[:, 0], weights)
+    risk = np.maximum(mean + total, 0.0)
+    known = risk + DOUBT * error < total
+    mean, error = _mean_and_error(risks[:, 0] - risks[:, 1, safe, None], weights)
+    against, _ = _mean_and_error(risks[:, 1, safe], weights)
+    gain = np.maximum(against + total, 0.0) - risk - DOUBT * error
+    order = np.argsort(-gain, kind="stable")
+    return order[(known & (gain > 0.0))[order]], bool(known.any())
+
+
+def _mean_and_error(risks: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard error from the risks of groups of rows along the first axis."""
+    mean = np.tensordot(weights, risks, axes=1)
     away = np.abs(risks - mean)
     size = max(float(np.max(away)), np.finfo(float).tiny)  # squares must not overflow
-    error = size * np.sqrt(np.tensordot(shares**2, (away / size) ** 2, axes=1))
-    return np.asarray(np.maximum(mean + total, 0.0) + error)
+    error = size * np.sqrt(np.tensordot(weights**2, (away / size) ** 2, axes=1))
+    return np.asarray(mean), np.asarray(error)
 
 
 def _quadratics(psi: Floats, exact: bool) -> Problem:

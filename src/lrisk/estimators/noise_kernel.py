@@ -123,10 +123,11 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
     alpha_ : float
         Batch penalty used; infinite where only the mean of the targets was left.
     correction_ : float
-        Of a batch fit: `correction`, or 0 if a fit without correction, or the mean of
-        the targets, has the smaller corrected risk on held-out rows, its standard error
-        added. Correcting pays with many rows; with few it may cost more than the noise
-        does. Where no corrected fit is better than the mean, the fit warns.
+        Of a batch fit: `correction`, or 0 if the fit without correction, or the mean of
+        the targets, is not shown to be worse: only a corrected risk on held-out rows
+        that is smaller by 1.5 standard errors counts. Correcting pays with many rows;
+        with few it may cost more than the noise does. Where no corrected fit is better
+        than the mean in that sense, the fit warns.
     n_rounds_, learning_rate_, radius_, progressive_loss_, theory_bound_ :
         As in `NoiseCorrectedRegressor`, with theorem 2; `radius_` is W. The bound is
         proven for the exact form only, under Gaussian noise (or none) corrected in
