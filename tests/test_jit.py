@@ -11,11 +11,14 @@ import pytest
 import lrisk
 
 PACKAGE = Path(lrisk.__file__).parent
+# A function that calls others; no fit, which would import and compile much more.
 FIT = """
-import numpy as np, lrisk
-from lrisk.permutahedron import _pool_l2
-X = np.arange(20.0).reshape(10, 2) ** 1.5; y = X[:, 0] - X[:, 1] ** 0.9
-print(lrisk.RiskRegressor().fit(X, y).objective_)
+import numpy as np
+from lrisk.permutahedron import _pool_l2, smoothed_risk
+from lrisk.ranking import Ranking
+from lrisk.spectra import Extremile
+ranking = Ranking(Extremile(2.0), 10)
+print(smoothed_risk(ranking, np.arange(10.0) ** 1.5, "l2", 0.1)[0])
 print(sum(_pool_l2.dispatcher.stats.cache_hits.values()))
 """
 
