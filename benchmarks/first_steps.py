@@ -52,7 +52,8 @@ START = "import os, signal, sys, time; from lrisk.cli import main; "
 END = "; sys.exit(main(sys.argv[1:]))"
 #: Code that runs before the command line: a signal, a bug, a package that is missing.
 STOPPED = (
-    f"{START}import lrisk.cli.reading as r; r.read_table = "
+    f"{START}signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "import lrisk.cli.reading as r; r.read_table = "
     f"lambda *_: os.kill(os.getpid(), signal.SIGINT) or time.sleep(60){END}"
 )
 BROKEN = f"{START}import lrisk.cli.reading as r; r.read_table = lambda *_: 1 / 0{END}"

@@ -106,7 +106,8 @@ def test_missing_extras_are_2_and_named_before_any_work(
 
 
 def test_stopped_by_hand_is_130(table, tmp_path):
-    code = (
+    code = (  # a process started in the background ignores SIGINT, and its children do
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "
         "import lrisk.cli.commands as c; c.check_installed = "
         "lambda *_: os.kill(os.getpid(), signal.SIGINT) or time.sleep(9)"
     )
