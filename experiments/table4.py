@@ -68,7 +68,8 @@ def cells(settings: Settings) -> Iterator[Cell]:
     shares = settings.choose((0.2, 0.4), (0.4,), (0.2,))
     columns = [column for column in TABLE.columns.values() if column[1] in shares]
     for data in sets:
-        rows = settings.choose(200, 100, 60) if data == "satimage" else None
+        many = data == "satimage"
+        rows = settings.choose(200 if many else None, 100 if many else None, 60)
         short = data == "satimage" and settings.size != "full"
         groups = GROUPS[:1] if short else GROUPS
         for noise, share in columns:

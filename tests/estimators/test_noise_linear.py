@@ -87,9 +87,9 @@ def test_rows_of_different_noise():
     assert np.linalg.norm(fits[0].coef_ - w) < 0.08
     rounds = [
         NoiseCorrectedRegressor(KnownCovariance(1.0)).partial_fit(
-            noisy, y, noise_scale=s
+            noisy[:part], y[:part], noise_scale=s[:part]
         )
-        for s in shapes
+        for s, part in zip(shapes, (4000, len(X), 4000))
     ]
     for a, b in ((fits[0], fits[1]), (fits[0], fits[2]), (rounds[0], rounds[2])):
         np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-6)

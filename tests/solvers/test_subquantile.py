@@ -209,7 +209,7 @@ def test_history_and_early_stop():
 def test_fast_forward_has_the_same_iterates(kernel, alpha, p, weighted):
     weight = np.random.default_rng(5).uniform(0.5, 2, N) if weighted else None
     objective = problem(Squared(), kernel, p=p, alpha=alpha, weight=weight)
-    for steps in (700, 5_000):
+    for steps in (700, 5_000 if kernel.name == "rbf" else 1_500):
         plain = SubquantileGradient(max_iter=steps, fast_forward=False)
         fast = SubquantileGradient(max_iter=steps, fast_forward=True)
         first, second = plain.solve(objective), fast.solve(objective)
