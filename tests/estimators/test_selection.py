@@ -20,8 +20,8 @@ def diabetes():
 @pytest.mark.filterwarnings("ignore::lrisk.CollapsedFitWarning")
 @parametrize_with_checks(
     [
-        lrisk.RiskRegressorCV(alphas=[0.1, 10.0], cv=3),
-        lrisk.RiskClassifierCV("extremile:1.5", alphas=[0.1, 10.0], cv=3),
+        lrisk.RiskRegressorCV(alphas=[1.0, 10.0], cv=2),
+        lrisk.RiskClassifierCV("extremile:1.5", alphas=[1.0, 10.0], cv=2),
     ]
 )
 def test_estimator_checks(estimator, check):

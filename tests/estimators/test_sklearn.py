@@ -34,7 +34,7 @@ def _refused(estimator):
         lrisk.RiskRegressor(loss="absolute"),
         lrisk.RiskRegressor("extremile:2", loss="pinball"),
         lrisk.RiskClassifier("mean", loss="squared_hinge"),
-        lrisk.KernelRiskRegressor(loss="absolute"),
+        lrisk.KernelRiskRegressor("mean", loss="absolute"),
         lrisk.RiskRegressor("subquantile:0.8"),
         lrisk.RiskClassifier("subquantile:0.8"),
         lrisk.KernelRiskRegressor(),

@@ -294,8 +294,7 @@ def test_no_cell_of_a_real_audit_is_told(tmp_path):
     )
     kind[3] = "HIVPOSITIVE-QQ"
     plans = (
-        ({**data, "y": words}, {"group": "who", "time": "day"}),
-        ({**data, "y": words}, {"contamination": 0.08}),
+        ({**data, "y": words}, {"group": "who", "time": "day", "contamination": 0.08}),
         ({"x": x, "z": z, "who": who, "y": kind}, {"verdicts": {1: "wrong"}}),
     )
     for table, options in plans:

@@ -116,7 +116,7 @@ def test_json_round_trip_keeps_everything(planted):
 
 
 def test_scores_come_from_fits_that_have_not_seen_the_row():
-    data, wrong = flats(n=120)
+    data, wrong = flats(n=60)
     table = table_of(data, "price")
     recipe = Recipe("regression", "linear", "superquantile:0.9", "auto", 0)
     found = cross_fit(table, recipe, lambda step, share: None)
