@@ -23,6 +23,8 @@ GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
 #: Robust scales from the median up to which a value counts in the scale of its column:
 #: what ordinary columns never reach.
 MOST_SCALES = 10.0
+#: Share of a row below which a part of it is rounding.
+UNSEEN = 1e-12
 #: Rows that are sorted for the quartiles of the columns.
 MOST_SORTED = 10_000
 #: Rows on which γ and the penalty of a kernel model are compared.
@@ -92,8 +94,12 @@ class LinearFit(NamedTuple):
         z = self.scaling(X)
         along = z @ self.basis
         seen = (along * along) @ (1.0 / (self.squares + self.alpha))
-        rest = np.einsum("ij,ij->i", z, z) - np.einsum("ij,ij->i", along, along)
-        return np.asarray(seen + np.maximum(rest, 0.0) / self.alpha + 1.0 / self.mass)
+        if self.basis.shape[1] < z.shape[1]:
+            rest = z - along @ self.basis.T
+            size = np.max(np.abs(z), axis=1, keepdims=True)
+            rest[np.abs(rest) < UNSEEN * size] = 0.0
+            seen += np.einsum("ij,ij->i", rest, rest) / self.alpha
+        return np.asarray(seen + 1.0 / self.mass)
 
 
 def fit_linear(

@@ -15,6 +15,7 @@ from .feature_errors import suspected_columns
 from .final_fit import LinearFit, fit_linear
 from .groups import FEWEST, LARGEST_SHARE, MOST_OF_A_KIND, groups_apart
 from .reference import capped_error
+from .residuals import Residuals
 from .robust_scale import half_scale
 
 #: Scales by which far rows must misfit, and the least gain in squared error.
@@ -83,11 +84,11 @@ class Lines:
     def __init__(
         self, X: Floats, y: Floats, weights: Floats, alpha: float | None
     ) -> None:
-        self.X, self.y, self._weights, self._alpha = X, y, weights, alpha
+        self.X, self.y, self.weights, self._alpha = X, y, weights, alpha
 
     def through(self, rows: Bools) -> LinearFit:
         """The fit to some rows."""
-        X, y, weights = self.X[rows], self.y[rows], self._weights[rows]
+        X, y, weights = self.X[rows], self.y[rows], self.weights[rows]
         return fit_linear(X, y, weights, self._alpha)
 
     @cached_property
@@ -105,8 +106,10 @@ def _tried(lines: Lines, suspects: Bools) -> Tried:
     near[rest] = np.abs(line.left_out - np.median(line.left_out)) <= reach
     if near.sum() > max(X.shape[1] + 1, 0.5 * rest.sum()):
         line, fitted = lines.through(near), near
-    away = np.abs(y - line.predict(X))
-    away[fitted] = np.abs(line.left_out)  # as of rows it has not seen
+    residuals = Residuals.of(line, X, y, lines.weights * fitted)
+    away = np.abs(residuals.u)
+    if fitted.sum() < 2 * X.shape[1]:  # then it is the penalty that knows the place
+        away = np.abs(residuals.left_out)
     scale = half_scale(away[rest])
     pulling = suspects & (away > MISFIT * scale)
     few = pulling.sum() < max(FEWEST, 0.5 * suspects.sum())

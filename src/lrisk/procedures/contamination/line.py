@@ -1,40 +1,36 @@
-"""The line of the majority, and how far each row is from it.
+"""The line of the majority, and how much say each row has in it.
 
-Least squares follows a few rows anywhere, and so does every method that begins with it.
-Least trimmed squares does not: the line that fits the nearest half of the rows best
-passes by the other half, whatever these are (Rousseeuw and Van Driessen 2006). It is
-where a linear fit begins; which rows belong is then asked of all rows, in units of what
-the line itself can know of their place.
+It begins with the half of the rows nearest to a line of its own. Rows near in x are
+then weighed by their residuals, and rows far out let in last, each in units of what the
+line can know of its place.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
+from scipy.special import ndtri
 
 from ..._typing import Bools, Floats
-from ...solvers._loops.elemental import elemental_fits
-from .final_fit import LinearFit, fit_linear
+from .final_fit import LINEAR_ALPHAS, LinearFit
 from .populations import FAR_RESIDUAL, TOO_FAR, expected_beyond, split
-from .robust_scale import COMPRESSED_BEYOND, Columns, compress, half_scale
+from .residuals import Rows
+from .robust_scale import Columns, compress, half_scale
+from .tightest_half import tightest_half
 
-#: Rows that elemental starts look at, starts, and those that are taken to the end. With
-#: 30 % wrong rows and 11 parameters, or 12 % and 31, one of 50 random starts has none:
-#: that none of 500 has none has a chance of 1 in 20,000.
-SAMPLE_ROWS, STARTS, BEST = 600, 500, 5
-#: Columns up to which elemental starts can be hoped to hold right rows only.
-ELEMENTAL_COLUMNS = 30
-#: Principal directions in which rows far out are looked for.
-DIRECTIONS = 10
-#: C-steps of a start, and rounds of weighing.
-STEPS, ROUNDS = 20, 12
+#: Rounds of weighing, at most.
+ROUNDS = 12
 #: Scales beyond which a residual counts like one at the edge: one in 370 of a Gaussian.
 HELD_BEYOND = 3.0
-#: Scales beyond which a residual has no say at all. Student's t of five degrees, the
-#: heaviest noise that is promised for, is beyond once in 8,400 rows.
-LEFT_OUT_BEYOND = 10.0
-#: Leverage, in units of the mean p/n, up to which a row is like any other.
-USUAL_LEVERAGE = 4.0
+#: Scales beyond which the others contradict a row far out: one in 16,000.
+CONTRADICTED_BEYOND = 4.0
+#: Share of a tail, and where a Gaussian has it. Heavier tails stretch both numbers of
+#: scales above: they are noise, and the mean is asked for.
+TAIL, GAUSSIAN_TAIL = 0.01, float(ndtri(0.995))
+#: Leverage, in units of the mean p/n, up to which a row is near. Rows of skewed columns
+#: reach four times the mean; ten times is 5 deviations of one column, 11 of ten.
+USUAL_LEVERAGE = 10.0
+#: Rows for each parameter from which on no penalty is needed to say who is near.
+ROWS_A_PARAMETER = 4
 #: What a row that is left out must gain for the others, in log likelihood: a residual
 #: of the noise has 1.4, one that may lie anywhere within ten scales on either side 3.
 #: So the line of the majority counts if it leaves out 30 % of the rows and the others
@@ -49,63 +45,19 @@ class Line(NamedTuple):
     u : residuals in scales; each is divided by what its own place adds to the noise
     scale : of the residuals, in units of y
     factors : weight of every row in the fit, 1 for an ordinary one, 0 for none
+    ruling : rows that know more of their direction than all rows near in x together
     """
 
     fit: LinearFit
     u: Floats
     scale: float
     factors: Floats
+    ruling: Bools
 
     @property
     def left_out(self) -> int:
         """Rows without weight."""
         return int(np.sum(self.factors == 0.0))
-
-
-class Residuals(NamedTuple):
-    """What a line says of rows it has not seen, each left out of its own fit.
-
-    u : e/√(1 + g), with e the residual of the row left out and g its leverage: a far
-        row may differ from a line that knows little there. In units of y.
-    leverage : g = zᵀ(ZᵀWZ + α)⁻¹z over the other rows
-    """
-
-    u: Floats
-    leverage: Floats
-
-    @classmethod
-    def of(cls, fit: LinearFit, Z: Floats, y: Floats, weights: Floats) -> "Residuals":
-        """Of all rows; `weights` (0 for none) are those they have in the fit."""
-        h = fit.leverage(Z)
-        others = np.maximum(1.0 - weights * h, 1e-10)
-        g = h / others
-        with np.errstate(over="ignore"):
-            away = (y - fit.predict(Z)) / others
-            return cls(np.asarray(away / np.sqrt(1.0 + g)), np.asarray(g))
-
-    def factors(self, scale: float, usual: float) -> Floats:
-        """Weights under which no row moves the fit far (Schweppe's form of Huber's).
-
-        A row pulls by c/√(1 + g) noise scales at most, c = 3, and so moves the fit by
-        c√(g/(1 + g)) of its standard errors. At a residual of u > c scales that is a
-        weight of c/(u + g(u − c)). Beyond ten scales it is zero; a row of more than the
-        `usual` leverage, which would still move the fit by three of its errors, has
-        none beyond c.
-        """
-        u, g, c = np.abs(self.u) / scale, self.leverage, HELD_BEYOND
-        with np.errstate(over="ignore", invalid="ignore"):
-            held = np.where(u > c, c / (u + g * (u - c)), 1.0)
-        most = np.where(g > usual, c, LEFT_OUT_BEYOND)
-        return np.where(u <= most, held, 0.0)
-
-
-def nearest_half(distance: Floats, weights: Floats) -> Bools:
-    """The nearest rows that hold half of the weight."""
-    order = np.argsort(np.abs(distance), kind="stable")
-    held = np.cumsum(weights[order])
-    near = np.zeros(len(weights), dtype=bool)
-    near[order[: int(np.searchsorted(held, 0.5 * held[-1])) + 1]] = True
-    return near
 
 
 def majority_line(
@@ -116,65 +68,144 @@ def majority_line(
     alpha: float | None,
     rng: np.random.Generator,
 ) -> Line:
-    """The line through most rows, and their factors in it.
+    """The line through most rows, and the factors of all of them in it.
 
-    Two lines are settled: one begins with all `usual` rows, one with the half of them
-    that lies nearest to a line of its own. The second counts if the usual rows are so
-    much tighter about it that the rows it leaves out are worth it. All rows have their
-    factor, the unusual ones too.
+    1. The half of the `usual` rows that lies nearest to a line of its own says which
+       rows are near in x.
+    2. Two lines are settled among the near ones: one begins with all of them, one with
+       that half. The second counts if they are so much tighter about it that the rows
+       it leaves out are worth it.
+    3. Rows far out are let in unless the line of the near ones contradicts them. They
+       have no say in who is near: many of them would agree on a line of their own.
     """
-    Z = Columns.of(X[usual]).bounded(X)
     unit = float(np.mean(weights))  # that of a row whose noise is the noise
-    weights = weights / unit
-    alpha = None if alpha is None else alpha / unit
-    ordinary = _settled(Z, y, weights, usual, usual, alpha)
+    Z, weights = Columns.of(X[usual]).bounded(X), weights / unit
+    rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
+    plain = rows
+    if np.sum(usual) > ROWS_A_PARAMETER * rows.parameters:
+        plain = _without_shrinkage(rows)
     half = usual.copy()
-    half[usual] = _tightest_half(Z[usual], y[usual], weights[usual], alpha, rng)
-    majority = _settled(Z, y, weights, usual, half, alpha)
-    gain = len(y) * np.log(ordinary.scale / majority.scale)
+    half[usual] = tightest_half(
+        Rows(Z[usual], y[usual], weights[usual], plain.alpha), rng
+    )
+    near = _near(plain, half)
+    own = near & usual
+    ordinary = _settled(rows, own, own)
+    majority = _settled(rows, half & near, own)
+    gain = float(np.sum(own)) * np.log(ordinary.scale / majority.scale)
     more = majority.left_out - ordinary.left_out
-    return majority if gain > COST * max(more, 1) else ordinary
+    line = majority if gain > COST * max(more, 1) else ordinary
+    return line if np.all(near) else _with_far_rows(rows, line, near, usual)
 
 
-def _settled(
-    Z: Floats,
-    y: Floats,
-    weights: Floats,
-    usual: Bools,
-    start: Bools,
-    alpha: float | None,
-) -> Line:
-    """Fit some rows, weigh all by their residuals, and again until that settles.
+def _without_shrinkage(rows: Rows) -> Rows:
+    """The same with the smallest penalty.
+
+    Shrinkage bends a line most where rows are far out, and what is chosen for some rows
+    may be chosen by those.
+    """
+    return rows._replace(alpha=float(LINEAR_ALPHAS[0]))
+
+
+def _near(rows: Rows, half: Bools) -> Bools:
+    """Rows of usual leverage, measured from those of the half that have it."""
+    core, near = half, half
+    for _ in range(ROUNDS):
+        factors = core.astype(np.float64)
+        g = rows.residuals(rows.line(factors), factors).leverage
+        near = g <= USUAL_LEVERAGE * rows.parameters / np.sum(factors * rows.weights)
+        again = half & near
+        if np.array_equal(again, core) or np.sum(again) < 2 * rows.parameters:
+            break
+        core = again
+    return near | half if np.sum(half & near) < 2 * rows.parameters else near
+
+
+def _settled(rows: Rows, start: Bools, near: Bools) -> Line:
+    """Fit some rows, weigh the near by their residuals, and again until that settles.
 
     Rows of a population apart, or beyond what a single one reaches, have no weight; the
-    others are held. The scale is that of the usual rows.
+    others are held.
     """
-    factors = start.astype(np.float64)
-    ones = np.ones(Z.shape[1])
-    usual_leverage = USUAL_LEVERAGE * (Z.shape[1] + 1) / len(y)
+    factors, counted = start.astype(np.float64), near
     line: Line | None = None
     for _ in range(ROUNDS):
-        used = factors > 0.0
-        fit = fit_linear(Z[used], y[used], weights[used], alpha, factors[used], ones)
-        residuals = Residuals.of(fit, Z, y, weights * factors)
-        scale = max(half_scale(residuals.u[usual]), _rounding(fit, Z[usual], y[usual]))
+        fit = rows.line(factors)
+        residuals = rows.residuals(fit, factors)
+        scale = max(half_scale(residuals.u[counted]), _rounding(rows, fit, near))
         u = residuals.u / scale
-        again = residuals.factors(scale, usual_leverage)
-        again[outlying(u)] = 0.0
-        line = Line(fit, u, scale, again)
-        if np.max(np.abs(again - factors)) < 0.01:
+        held = HELD_BEYOND * _heavier_tail(u[near & (factors > 0.0)])
+        again = residuals.factors(scale, held)
+        again[~near] = 0.0
+        again[near] *= ~outlying(u[near])
+        line = Line(fit, u, scale, again, np.zeros_like(near))
+        if np.max(np.abs(again - factors)) < 0.01 or not np.any(again):
             break
-        factors = again
+        factors, counted = again, near & (again > 0.0)
     assert line is not None
     return line
 
 
-def _rounding(fit: LinearFit, Z: Floats, y: Floats) -> float:
+def _heavier_tail(u: Floats) -> float:
+    """How much farther than a Gaussian's the tails of these residuals reach; ≥ 1.
+
+    By the quantile of one in a hundred, less the standard error of that share.
+    """
+    share = TAIL + np.sqrt(TAIL / len(u))
+    return max(float(np.quantile(np.abs(u), 1.0 - share)) / GAUSSIAN_TAIL, 1.0)
+
+
+def _with_far_rows(rows: Rows, line: Line, near: Bools, usual: Bools) -> Line:
+    """The line with the rows far out that it does not contradict.
+
+    One that the near rows or other far ones contradict is out for good; if that is half
+    of them, none is believed. The noise is measured by the root mean square of the near
+    ones, which varies less than a median.
+    Rows judged wrong before (not `usual`) are let in only if the line has foreseen
+    their values within a third, or those of some of them and contradicts none.
+    """
+    own = near & (line.factors > 0.0)
+    tail = _heavier_tail(line.u[own])
+    u = np.minimum(np.abs(line.u[own]), HELD_BEYOND * tail)
+    scale = line.scale * float(np.sqrt(np.mean(u * u)))
+    scale = max(scale, _rounding(rows, line.fit, own))
+    middle = float(np.median(rows.y[own]))
+    if np.sum(own) > 2 * rows.parameters:
+        rows = _without_shrinkage(rows)
+    factors, contradicted, doubted = line.factors, near, ~near & ~usual
+    ruling: Bools | None = None
+    for _ in range(ROUNDS):
+        fit = rows.line(factors)
+        residuals = rows.residuals(fit, factors)
+        if ruling is None:
+            ruling = ~near & (residuals.leverage > 1.0)
+        away = np.abs(residuals.u) / scale
+        contradicted = contradicted | (away > CONTRADICTED_BEYOND * tail)
+        with np.errstate(over="ignore"):
+            error = scale * np.sqrt(1.0 + residuals.leverage)
+            value = np.abs(rows.y - residuals.left_out - middle)
+        foreseen = value > HELD_BEYOND * tail * error
+        if np.any(foreseen & doubted) and not np.any(contradicted & doubted):
+            foreseen = foreseen | doubted
+        again = residuals.factors(scale, HELD_BEYOND * tail)
+        again[contradicted | ~(usual | foreseen)] = 0.0
+        if 2 * np.sum(contradicted & ~near) >= np.sum(~near):
+            again[:] = 0.0
+        again[near] = line.factors[near]
+        if np.max(np.abs(again - factors)) < 0.01:
+            break
+        factors = again
+    assert ruling is not None
+    return Line(fit, residuals.u / scale, scale, factors, ruling)
+
+
+def _rounding(rows: Rows, fit: LinearFit, near: Bools) -> float:
     """What is left of residuals that should vanish, as of exact data.
 
     64 units in the last place of the terms, or 1e-9 of the targets' spread, which is
     more than the smallest penalty bends a line.
     """
+    Z, y = rows.Z[near], rows.y[near]
     size = np.abs(y) + np.abs(Z) @ np.abs(fit.coef) + abs(fit.intercept)
     least = 64.0 * np.finfo(float).eps * float(np.median(size))
     return max(least, 1e-9 * half_scale(y - np.median(y)), 1e-300)
@@ -190,102 +221,3 @@ def outlying(u: Floats) -> Bools:
     if found.found and found.populations is not None:
         far |= found.populations.outlier_probability(held) > 0.5
     return far
-
-
-def _tightest_half(
-    Z: Floats,
-    y: Floats,
-    weights: Floats,
-    alpha: float | None,
-    rng: np.random.Generator,
-) -> Bools:
-    """The half whose own line fits it best, of those that several starts lead to."""
-    n = len(y)
-    few = np.arange(n)
-    if n > SAMPLE_ROWS:
-        share = weights / np.sum(weights)
-        few = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, p=share))
-    part = (Z[few], y[few], weights[few] if n <= SAMPLE_ROWS else np.ones(len(few)))
-    starts = [
-        nearest_half(_outlyingness(part[0]), part[2]),
-        *_elemental_halves(*part, rng),
-    ]
-    best: tuple[float, LinearFit, Floats] | None = None
-    for start in starts:
-        found = _concentrated(*part, start, alpha)
-        if best is None or found[0] < best[0]:
-            best = found
-    assert best is not None
-    if len(few) == n:
-        return nearest_half(best[2], weights)
-    own = np.zeros(n)
-    own[few] = nearest_half(best[2], part[2])
-    return nearest_half(Residuals.of(best[1], Z, y, own).u, weights)
-
-
-def _concentrated(
-    Z: Floats, y: Floats, weights: Floats, half: Bools, alpha: float | None
-) -> tuple[float, LinearFit, Floats]:
-    """C-steps: fit a half, take the half that it fits best; its mean square too."""
-    best: tuple[float, LinearFit, Floats] | None = None
-    ones = np.ones(Z.shape[1])
-    for _ in range(STEPS):
-        own = np.where(half, weights, 0.0)
-        fit = fit_linear(Z[half], y[half], weights[half], alpha, scale=ones)
-        residuals = Residuals.of(fit, Z, y, own).u
-        nearest = nearest_half(residuals, weights)
-        square = float(np.average(residuals[nearest] ** 2, weights=weights[nearest]))
-        if best is None or square < best[0]:
-            best = (square, fit, residuals)
-        if np.array_equal(nearest, half):
-            break
-        half = nearest
-    assert best is not None
-    return best
-
-
-def _elemental_halves(
-    Z: Floats, y: Floats, weights: Floats, rng: np.random.Generator
-) -> list[Bools]:
-    """Halves nearest to the best of many lines through a few random rows each."""
-    n, m = len(Z), Z.shape[1] + 1
-    if m > ELEMENTAL_COLUMNS + 1 or 2 * m > n:
-        return []
-    middle, size = float(np.median(y)), half_scale(y - np.median(y)) or 1.0
-    target = (y - middle) / size
-    rows = np.column_stack([Z, np.ones(n)])
-    keys = rng.random((STARTS, n)) ** (1.0 / weights)
-    width = min(3 * m, n)
-    order = np.argsort(-keys, axis=1, kind="stable")[:, :width]
-    kept = min((n + m + 1) // 2, n)
-    fits, sums = elemental_fits(
-        np.ascontiguousarray(rows),
-        np.ascontiguousarray(target),
-        np.full(m, 1e-9),
-        kept,
-        np.ascontiguousarray(order),
-        2,
-    )
-    halves: list[Bools] = []
-    last = np.inf
-    for i in np.argsort(sums, kind="stable"):
-        if not np.isfinite(sums[i]) or len(halves) == BEST:
-            break
-        if abs(sums[i] - last) > 1e-9 * sums[i]:
-            halves.append(nearest_half(target - rows @ fits[i], weights))
-        last = sums[i]
-    return halves
-
-
-def _outlyingness(Z: Floats) -> Floats:
-    """How far out rows are in the direction in which they are farthest; shape (n,).
-
-    Among the columns and the first principal directions of the rows, held near: a group
-    far out makes a direction of its own.
-    """
-    held = compress(Z, COMPRESSED_BEYOND)
-    held = held - np.median(held, axis=0)
-    ways = scipy.linalg.svd(held, full_matrices=False)[2][:DIRECTIONS]
-    along = np.abs(np.column_stack([held, held @ ways.T]))
-    scale = np.array([half_scale(column) for column in along.T])
-    return np.asarray(np.max(along / np.where(scale > 0.0, scale, np.inf), axis=1))

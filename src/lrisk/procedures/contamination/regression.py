@@ -93,9 +93,9 @@ def fit_judged(
     if judgement.source == NOT_ASKED:
         return RobustFit(model.fit(X, y, weights), nobody, nobody, "ordinary", {})
     dropped = judgement.chance > DROPPED_ABOVE
-    belong = nobody
+    belong, ruling = nobody, nobody
     if model.linear:
-        factors = _by_the_line(model, X, y, weights, judgement, rng)
+        factors, ruling = _by_the_line(model, X, y, weights, judgement, rng)
         belong = dropped & (factors == 1.0)
         dropped = dropped & ~belong
         factors[dropped] = 0.0
@@ -107,8 +107,12 @@ def fit_judged(
     pulling = ~(kept | dropped)
     with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
         ordinary = model.fit(X, y, weights)
-    if np.all(factors == 1.0):
+    if np.all(factors == 1.0) and not ruling.any():
         return RobustFit(ordinary, pulling, belong, "ordinary", {})
+    if np.any(ruling & kept):  # they must not choose the penalty
+        sure = kept & ~ruling
+        part = model.fit(X[sure], y[sure], weights[sure], factors[sure])
+        model = model._replace(alpha=part.alpha)
     fit = model.fit(X[kept], y[kept], weights[kept], factors[kept])
     chosen = "robust" if dropped.any() else "without leverage"
     if kept.all():
@@ -128,9 +132,10 @@ def _by_the_line(
     weights: Floats,
     judgement: Judgement,
     rng: np.random.Generator,
-) -> Floats:
-    """Factors of all rows by the line of the majority; 0 where they were judged wrong.
+) -> tuple[Floats, Bools]:
+    """Factors of all rows by the line of the majority, and which could rule it.
 
+    Factors are 0 where rows were judged wrong.
     Rows judged wrong far from all others, where the flexible reference only guesses,
     are left to the line.
     """
@@ -146,4 +151,6 @@ def _by_the_line(
     )
     factors = np.zeros(len(y))
     factors[asked] = line.factors
-    return factors
+    ruling = np.zeros(len(y), dtype=bool)
+    ruling[asked] = line.ruling
+    return factors, ruling

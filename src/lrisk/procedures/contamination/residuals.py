@@ -1,0 +1,76 @@
+"""What a line says of rows that it has not seen, and how much it lets them pull."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Floats
+from .final_fit import LinearFit, fit_linear
+
+#: Scales beyond which a residual has no say at all. Student's t of five degrees, the
+#: heaviest noise that is promised for, is beyond once in 8,400 rows.
+LEFT_OUT_BEYOND = 10.0
+
+
+class Residuals(NamedTuple):
+    """Residuals of a line, each of a fit without its own row.
+
+    u : e/√(1 + g), with e the residual of the row left out and g its leverage: a far
+        row may differ from a line that knows little there. In units of y.
+    leverage : g = zᵀ(ZᵀWZ + α)⁻¹z over the other rows
+    """
+
+    u: Floats
+    leverage: Floats
+
+    @classmethod
+    def of(cls, fit: LinearFit, Z: Floats, y: Floats, weights: Floats) -> "Residuals":
+        """Of all rows; `weights` (0 for none) are those they have in the fit."""
+        h = fit.leverage(Z)
+        others = np.maximum(1.0 - weights * h, 1e-10)
+        g = h / others
+        with np.errstate(over="ignore"):
+            away = (y - fit.predict(Z)) / others
+            return cls(np.asarray(away / np.sqrt(1.0 + g)), np.asarray(g))
+
+    @property
+    def left_out(self) -> Floats:
+        """e, the residual of the row left out, in units of y."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.u * np.sqrt(1.0 + self.leverage))
+
+    def factors(self, scale: float, held: float) -> Floats:
+        """Weights under which no row moves the fit far (Schweppe's form of Huber's).
+
+        A row pulls by c/√(1 + g) noise scales at most, c = `held`, and so moves the fit
+        by c√(g/(1 + g)) of its standard errors. At a residual of u > c scales that is a
+        weight of c/(u + g(u − c)). Beyond ten scales it is zero.
+        """
+        u, g = np.abs(self.u) / scale, self.leverage
+        with np.errstate(over="ignore", invalid="ignore"):
+            weight = np.where(u > held, held / (u + g * (u - held)), 1.0)
+        return np.where(u <= max(LEFT_OUT_BEYOND, held), weight, 0.0)
+
+
+class Rows(NamedTuple):
+    """Rows over standardised columns, weights of mean one, and a penalty if given."""
+
+    Z: Floats
+    y: Floats
+    weights: Floats
+    alpha: float | None
+
+    @property
+    def parameters(self) -> int:
+        """Of a line."""
+        return int(self.Z.shape[1]) + 1
+
+    def line(self, factors: Floats) -> LinearFit:
+        """The line through rows with these factors."""
+        Z, y, weights, alpha = self
+        used, ones = factors > 0.0, np.ones(Z.shape[1])
+        return fit_linear(Z[used], y[used], weights[used], alpha, factors[used], ones)
+
+    def residuals(self, fit: LinearFit, factors: Floats) -> Residuals:
+        """Of all rows, by a line in which they have these factors."""
+        return Residuals.of(fit, self.Z, self.y, self.weights * factors)
