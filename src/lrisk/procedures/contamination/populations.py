@@ -25,8 +25,10 @@ from .robust_scale import half_scale, shortest_half
 LEAST_ALONE, LEAST_CORE = 1.5, 3.0
 #: Least distance of outliers from the core, in core scales (root mean square).
 APART = 6.0
-#: Scales from where on a residual only counts by its logarithm.
-FAR_RESIDUAL = 20.0
+#: Scales from where on a residual only counts by its logarithm, and where that ends: a
+#: row a hundred scales away, 52 on that scale, is as wrong as one a million away, and
+#: how wide the outliers are must not say what is one near the core.
+FAR_RESIDUAL, FARTHEST_RESIDUAL = 20.0, 52.0
 #: Within this many core scales no row is an outlier.
 NEVER_WITHIN = 2.0
 #: Evidence that two populations need: a + b/n. On simulated clean tables (normal,
@@ -108,6 +110,7 @@ class Histogram(NamedTuple):
     @classmethod
     def of(cls, u: Floats) -> "Histogram":
         """All rows, or their values in fiftieths of a scale."""
+        u = np.clip(u, -FARTHEST_RESIDUAL, FARTHEST_RESIDUAL)
         if len(u) <= MOST_VALUES:
             return cls(u, np.ones(len(u)))
         values, counts = np.unique(np.round(u / BIN), return_counts=True)
