@@ -13,7 +13,6 @@ from lrisk.procedures.contamination.feature_errors import (
 )
 from lrisk.procedures.contamination.forest import MedianForest
 from lrisk.procedures.contamination.judgement import (
-    apart_from,
     has_point_mass,
     tie_width,
 )
@@ -123,13 +122,6 @@ def test_new_rows_are_judged_alike_alone_and_together(kind):
         np.testing.assert_allclose(
             (one[0][0], one[1][0]), (expected[i], scale[i]), rtol=1e-8
         )
-
-
-def test_copies_are_not_apart():
-    rng = np.random.default_rng(0)
-    places = rng.normal(size=(20, 4)) * [1, 10, 100, 1000]
-    assert not apart_from(places, np.repeat(places, 8, axis=0)).any()
-    assert apart_from(places + 1e5, np.repeat(places, 8, axis=0)).all()
 
 
 def test_a_column_far_beyond_all_scales():

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._typing import Bools, Floats, Indices
 from .forest import MedianForest
-from .kernel_ridge import squared_distances
+from .gaps import apart_from
 from .noise_level import NoiseLevel
 from .populations import FAR_RESIDUAL, Populations, split
 from .reference import (
@@ -250,16 +250,6 @@ def predictable_ratio(ordinary: Floats, robust: Floats, flagged: Bools) -> float
     mine = np.mean(np.minimum(np.abs(ordinary[flagged]), cap) ** 2)
     theirs = np.mean(np.minimum(np.abs(robust[flagged]), cap) ** 2)
     return float(np.sqrt(mine / max(float(theirs), 1e-300)))
-
-
-def apart_from(rows: Floats, others: Floats, neighbours: int = 5) -> Bools:
-    """Rows twice as far from the others as nearly all of these are from each other."""
-    k = min(neighbours, len(others) - 1)
-    among = squared_distances(others, others)
-    rounding = 1e-12 * float(among.max())  # rows may be copies of each other
-    own = np.partition(among, k, axis=1)[:, k]
-    theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
-    return np.asarray(theirs > 4.0 * np.quantile(own, 0.95) + rounding)
 
 
 def assess(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Assessment:

@@ -12,9 +12,15 @@ from scipy.special import ndtri
 
 from ..._typing import Bools, Floats
 from .final_fit import LINEAR_ALPHAS, LinearFit
+from .gaps import connected
 from .populations import FAR_RESIDUAL, TOO_FAR, expected_beyond, split
 from .residuals import Rows
-from .robust_scale import Columns, compress, half_scale
+from .robust_scale import (
+    COMPRESSED_BEYOND,
+    Columns,
+    compress,
+    half_scale,
+)
 from .tightest_half import tightest_half
 
 #: Rounds of weighing, at most.
@@ -31,11 +37,11 @@ TAIL, GAUSSIAN_TAIL = 0.01, float(ndtri(0.995))
 USUAL_LEVERAGE = 10.0
 #: Rows for each parameter from which on no penalty is needed to say who is near.
 ROWS_A_PARAMETER = 4
-#: What a row that is left out must gain for the others, in log likelihood: a residual
-#: of the noise has 1.4, one that may lie anywhere within ten scales on either side 3.
-#: So the line of the majority counts if it leaves out 30 % of the rows and the others
-#: are tighter by half, or a single row and they are tighter at all.
-COST = 1.5
+#: What a row that is left out must gain for the others, in log likelihood: log 20, as
+#: if it could lie anywhere within ten scales on either side. So a line that leaves out
+#: 30 % of the rows counts if the others are 2.5 times as tight about it: rows of a
+#: curved relation are not left out for being fitted worse.
+COST = 3.0
 
 
 class Line(NamedTuple):
@@ -45,13 +51,15 @@ class Line(NamedTuple):
     u : residuals in scales; each is divided by what its own place adds to the noise
     scale : of the residuals, in units of y
     factors : weight of every row in the fit, 1 for an ordinary one, 0 for none
-    ruling : rows that know more of their direction than all rows near in x together
+    near : rows near in x, which settled it
+    ruling : rows that know more of their direction than all of those together
     """
 
     fit: LinearFit
     u: Floats
     scale: float
     factors: Floats
+    near: Bools
     ruling: Bools
 
     @property
@@ -88,14 +96,13 @@ def majority_line(
     half[usual] = tightest_half(
         Rows(Z[usual], y[usual], weights[usual], plain.alpha), rng
     )
-    near = _near(plain, half)
-    own = near & usual
-    ordinary = _settled(rows, own, own)
-    majority = _settled(rows, half & near, own)
-    gain = float(np.sum(own)) * np.log(ordinary.scale / majority.scale)
+    near = connected(compress(Z, COMPRESSED_BEYOND), _near(plain, half))
+    ordinary = _settled(rows, usual & near, near, usual)
+    majority = _settled(rows, half & near, near, usual)
+    gain = float(np.sum(near & usual)) * np.log(ordinary.scale / majority.scale)
     more = majority.left_out - ordinary.left_out
     line = majority if gain > COST * max(more, 1) else ordinary
-    return line if np.all(near) else _with_far_rows(rows, line, near, usual)
+    return line if np.all(near) else _with_far_rows(rows, line, usual)
 
 
 def _without_shrinkage(rows: Rows) -> Rows:
@@ -121,12 +128,13 @@ def _near(rows: Rows, half: Bools) -> Bools:
     return near | half if np.sum(half & near) < 2 * rows.parameters else near
 
 
-def _settled(rows: Rows, start: Bools, near: Bools) -> Line:
-    """Fit some rows, weigh the near by their residuals, and again until that settles.
+def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
+    """Fit some rows, weigh the usual ones among the near, and again until that settles.
 
     Rows of a population apart, or beyond what a single one reaches, have no weight; the
     others are held.
     """
+    near = among & usual
     factors, counted = start.astype(np.float64), near
     line: Line | None = None
     for _ in range(ROUNDS):
@@ -138,7 +146,7 @@ def _settled(rows: Rows, start: Bools, near: Bools) -> Line:
         again = residuals.factors(scale, held)
         again[~near] = 0.0
         again[near] *= ~outlying(u[near])
-        line = Line(fit, u, scale, again, np.zeros_like(near))
+        line = Line(fit, u, scale, again, among, np.zeros_like(near))
         if np.max(np.abs(again - factors)) < 0.01 or not np.any(again):
             break
         factors, counted = again, near & (again > 0.0)
@@ -155,7 +163,7 @@ def _heavier_tail(u: Floats) -> float:
     return max(float(np.quantile(np.abs(u), 1.0 - share)) / GAUSSIAN_TAIL, 1.0)
 
 
-def _with_far_rows(rows: Rows, line: Line, near: Bools, usual: Bools) -> Line:
+def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
     """The line with the rows far out that it does not contradict.
 
     One that the near rows or other far ones contradict is out for good; if that is half
@@ -164,7 +172,8 @@ def _with_far_rows(rows: Rows, line: Line, near: Bools, usual: Bools) -> Line:
     Rows judged wrong before (not `usual`) are let in only if the line has foreseen
     their values within a third, or those of some of them and contradicts none.
     """
-    own = near & (line.factors > 0.0)
+    own = line.factors > 0.0
+    near = line.near
     tail = _heavier_tail(line.u[own])
     u = np.minimum(np.abs(line.u[own]), HELD_BEYOND * tail)
     scale = line.scale * float(np.sqrt(np.mean(u * u)))
@@ -196,7 +205,7 @@ def _with_far_rows(rows: Rows, line: Line, near: Bools, usual: Bools) -> Line:
             break
         factors = again
     assert ruling is not None
-    return Line(fit, residuals.u / scale, scale, factors, ruling)
+    return Line(fit, residuals.u / scale, scale, factors, near, ruling)
 
 
 def _rounding(rows: Rows, fit: LinearFit, near: Bools) -> float:

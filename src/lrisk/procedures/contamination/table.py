@@ -8,6 +8,7 @@ from ..._threads import blas_threads_for
 from ..._typing import Bools, Floats, Indices
 from .feature_errors import CHANCE as WRONG_VALUE
 from .feature_errors import contradicted_values
+from .gaps import apart_from
 from .judgement import (
     FEWEST_ROWS,
     FLAGGED_ABOVE,
@@ -15,7 +16,6 @@ from .judgement import (
     Assessment,
     Look,
     Pilot,
-    apart_from,
     assess,
     dithered,
     doubted,
