@@ -14,10 +14,17 @@ from .._typing import AnyArray, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error, validate_data
 from ..procedures.contamination import Distinct, OutlierExplanation
 from ..procedures.contamination.robust_scale import COMPRESSED_BEYOND, Columns
-from ..procedures.label_fits import probabilities, surprise, wrong_label
-from ..procedures.label_noise import LabelNoiseFit, fit_label_noise
-from ..procedures.label_pilot import LabelNoiseSettings
-from ..procedures.label_rows import FeatureScaling
+from ..procedures.label_noise import (
+    FeatureScaling,
+    LabelNoiseFit,
+    Settings,
+    class_scores,
+    fit_label_noise,
+    label_terms,
+    probabilities,
+    surprise,
+    uniform_noise,
+)
 from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from .robust_base import KernelParameter, RobustEstimator, given
@@ -210,15 +217,19 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             self._store(found, X, rows[first])
             index = np.full(len(y), -1)
             index[rows] = distinct.number
-            self._spread(found.score, found.flagged, found.pulling, index)
+            self._spread(found.labels.score, found.flagged, found.pulling, index)
+            self.label_suggestion_ = np.array(y)
+            self.label_suggestion_[rows] = self.classes_[
+                found.labels.suggestion[distinct.number]
+            ]
         if self.verbose:
             self._tell()
         return self
 
-    def _settings(self) -> LabelNoiseSettings:
+    def _settings(self) -> Settings:
         self._check_parameters()
         check_flag(self, "fit_intercept", self.fit_intercept)
-        return LabelNoiseSettings(
+        return Settings(
             self._kernel,
             given(self.gamma),
             given(self.alpha),
@@ -258,10 +269,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             self.dual_coef_ = table[:, 0] if len(intercept) == 1 else table
         self.intercept_ = np.array(intercept, dtype=np.float64)
         self.alpha_, self.gamma_ = found.choice.alpha, found.choice.gamma
-        self.contamination_ = float(found.contamination)
-        self.contamination_interval_ = found.interval
-        self.selected_ = SelectedFit(found.choice.selected, found.choice.scores)
-        self._label_share = found.choice.share
+        self.contamination_ = found.labels.share
+        self.contamination_interval_ = found.labels.interval
+        self.selected_ = SelectedFit(found.choice.kind, found.choice.scores)
+        self.noise_matrix_ = found.labels.noise
         if self.kernel != "precomputed":
             self._columns = Columns.of(X[rows])
 
@@ -324,9 +335,12 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             check_real(self, "contamination", contamination, low=0, high=0.5,
                        high_open=True, remedy="or None")  # fmt: skip
         X, y = validate_data(self, X, y, dtype=np.float64, reset=False, absurd=LARGEST)
-        share = self._label_share if contamination is None else contamination
-        p = np.exp(-surprise(self._scores(X), self._codes(y)))
-        return np.clip(wrong_label(p, share, len(self.classes_)), 0.0, 1.0)
+        noise = self.noise_matrix_
+        if contamination is not None:
+            noise = uniform_noise(contamination, len(self.classes_))
+        codes = self._codes(y)
+        posterior = label_terms(class_scores(self._scores(X)), codes, noise)[2]
+        return np.clip(1.0 - posterior[np.arange(len(codes)), codes], 0.0, 1.0)
 
     def _codes(self, y: AnyArray) -> Indices:
         """Numbers of observed classes; others than those of the fit are refused."""

@@ -1,0 +1,286 @@
+"""The user's own (kernel) logistic model: which penalty, width and kind, and its fit.
+
+Scores of fits that have not seen a row are turned into probabilities of its observed
+label by a slope t (penalised scores are too small) and the noise T,
+
+    P(y | x) = Σ_k softmax(t·s(x))_k T[k, y],
+
+whose likelihood is maximised over t. Heavily penalised fits, whose *direction* is the
+best under much noise, are so compared on equal terms.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..._typing import Bools, Floats, Indices
+from ...spaces import Kernel
+from .basis import Basis, kernel_basis, linear_basis
+from .folds import LabelledRows, assign_folds, sample_rows
+from .likelihood import LogisticModel, class_scores, held_out_scores, label_terms
+
+#: Penalties tried for linear and kernel models, and widths in units of 1/n_features.
+LINEAR_ALPHAS = 10.0 ** np.arange(4.0, -1.6, -1.0)
+KERNEL_ALPHAS = 10.0 ** np.arange(2.0, -2.1, -1.0)
+WIDTHS = np.array([0.1, 0.3, 1.0, 3.0, 10.0])
+#: Slopes in units of one over the root mean square of the scores.
+SLOPES = np.exp(np.linspace(-3.0, 4.0, 32))
+#: Nats in favour of a penalty ten times as heavy (two classes), and against penalties
+#: (more classes) and widths ten times off the likely ones; the likely width for two.
+HEAVIER, NEAR_ALPHA, NEAR_WIDTH, SMOOTH = 0.5, 2.0, 4.0, 0.3
+#: More nats for a heavier penalty (two classes) for each share of noise above MUCH.
+NOISIER, MUCH = 4.0, 0.15
+#: Weight of a row on the wrong side at the scores' root mean square.
+DOUBT = 0.1
+#: Nats by which fits for noisy labels may be behind the ordinary one where noise was
+#: found or is as likely as not: of equals they predict better.
+WORSE = 1.0
+#: Rows by which the choice is made, axes of a kernel there, and centres of the final
+#: fit, at most.
+PILOT, AXES, CENTRES = 500, 150, 1000
+
+
+class Settings(NamedTuple):
+    """What the user fixed; None means that it is to be found."""
+
+    kernel: Callable[[float | None], Kernel]
+    gamma: float | None
+    alpha: float | None
+    contamination: float | None
+    intercept: bool
+
+    @property
+    def linear(self) -> bool:
+        """Whether the model is linear in the columns."""
+        return bool(self.kernel(None).name == "linear")
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether rows are rows of a kernel matrix."""
+        return self.kernel(None).precomputed
+
+    def alphas(self) -> Floats:
+        """Penalties to try, falling."""
+        if self.alpha is not None:
+            return np.array([self.alpha])
+        return LINEAR_ALPHAS if self.linear else KERNEL_ALPHAS
+
+    def widths(self, n_columns: int) -> list[float | None]:
+        """Widths to try; the middle one is usual."""
+        name = self.kernel(None).name
+        if self.gamma is not None or name not in ("rbf", "laplacian", "poly"):
+            return [self.gamma]
+        widths = WIDTHS if name != "poly" else np.ones(1)
+        return [float(width) / n_columns for width in widths]
+
+    def basis(
+        self,
+        Z: Floats,
+        weight: Floats,
+        gamma: float | None,
+        centres: Indices | None = None,
+        most: int | None = AXES,
+    ) -> Basis:
+        """Features of the model over rows, spanned by centres; all rows by default."""
+        if self.linear:
+            return linear_basis(Z, weight, self.intercept)
+        at = np.arange(len(Z)) if centres is None else centres
+        K = Z[:, at] if self.precomputed else self.kernel(gamma)(Z, Z[at])
+        return kernel_basis(K, K[at], weight, self.intercept, Z.shape[1], most)
+
+
+class Choice(NamedTuple):
+    """What to fit: the kind, its penalty and width, and the slope of its scores.
+
+    `kind` is "ordinary", "ordinary, noisy labels", "label noise" (under T) or "agreeing
+    rows"; `scores` the held-out log likelihood of the best of each.
+    """
+
+    kind: str
+    alpha: float
+    gamma: float | None
+    slope: float
+    scores: dict[str, float]
+
+
+class Candidate(NamedTuple):
+    """A fit: its held-out likelihood under T by two sets of folds, and its slope."""
+
+    alpha: float
+    gamma: float | None
+    values: tuple[float, float]
+    slope: float
+
+
+def choose(
+    settings: Settings,
+    rows: LabelledRows,
+    noise: Floats,
+    noisy: bool,
+    rng: np.random.Generator,
+) -> Choice:
+    """What held-out labels prefer; of rows without folds, which are few, the usual.
+
+    Parameters
+    ----------
+    settings : Settings
+    rows : LabelledRows
+    noise : array of shape (K, K)
+        T, found or likely.
+    noisy : bool
+        Whether to try fits for noisy labels.
+    rng : Generator
+    """
+    if rows.folds.max() < 0:
+        widths = settings.widths(rows.Z.shape[1])
+        kind = "label noise" if noisy else "ordinary"
+        return Choice(kind, settings.alpha or 1.0, widths[len(widths) // 2], 1.0, {})
+    pilot = rows.only(sample_rows(rows.codes, PILOT, rng), settings.precomputed)
+    return Chooser(settings, pilot, noise, rng).choose(noisy)
+
+
+class Chooser:
+    """Compares fits by held-out labels.
+
+    Parameters
+    ----------
+    settings : Settings
+    rows : LabelledRows
+    noise : array of shape (K, K)
+        T, found or likely.
+    rng : Generator
+        For a second set of folds: two vary less than one. Fits to agreeing rows know
+        only the first, and kinds are compared on that.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        rows: LabelledRows,
+        noise: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        self._settings, self._rows, self._noise = settings, rows, noise
+        self._folds = [rows.folds, assign_folds(rows.codes, 5, rng)]
+        self._share = float(1.0 - np.diag(noise).mean())
+
+    def choose(self, noisy: bool) -> Choice:
+        """The kind, penalty, width and slope under which held-out labels are likeliest.
+
+        Parameters
+        ----------
+        noisy : bool
+            Whether to try fits for noisy labels.
+        """
+        settings, rows = self._settings, self._rows
+        alphas, candidates = settings.alphas(), []
+        for width in settings.widths(rows.Z.shape[1]):
+            basis = settings.basis(rows.Z, rows.weight, width)
+            candidates += self._path("ordinary", basis, width, alphas)
+        alpha, gamma = self._typical(candidates)
+        basis = settings.basis(rows.Z, rows.weight, gamma)
+        kind = "ordinary, noisy labels" if noisy else "ordinary"
+        scores = {kind: max(one.values[0] for one in candidates)}
+        reach = max(map(self._value, candidates)) - WORSE
+        for other in ("label noise", "agreeing rows") if noisy else ():
+            found = self._path(other, basis, gamma, alphas)
+            scores[other] = max(one.values[0] for one in found)
+            best = max(map(self._value, found))
+            if best > reach:
+                kind, reach, (alpha, _) = other, best, self._typical(found)
+        slope = self._path(kind, basis, gamma, np.array([alpha]))[0].slope
+        return Choice(kind, alpha, gamma, slope, scores)
+
+    def _path(
+        self, kind: str, basis: Basis, gamma: float | None, alphas: Floats
+    ) -> list[Candidate]:
+        """Candidates of one kind along falling penalties."""
+        rows, agreeing = self._rows, kind == "agreeing rows"
+        judged = []
+        for folds in self._folds[: 1 if agreeing else 2]:
+            noise = self._noise if kind == "label noise" else None
+            learnt = rows.agreeing if agreeing else None
+            tables = held_out_scores(basis.features, rows, folds, alphas, noise, learnt)
+            voice = np.where(folds >= 0, rows.voice, 0.0)
+            free = self._settings.alpha is None
+            judged.append(
+                [calibrated(t, rows.codes, voice, self._noise, free) for t in tables]
+            )
+        return [
+            Candidate(float(alpha), gamma, (a[0], b[0]), float(np.sqrt(a[1] * b[1])))
+            for alpha, a, b in zip(alphas, judged[0], judged[-1])
+        ]
+
+    def _prior(self, one: Candidate) -> float:
+        """Nats in favour of a candidate before any label is seen, for near ties.
+
+        Two classes: heavy penalties, which leave the line between the means,
+        and smooth kernels are the best guess where labels say little. With
+        more classes that limit lacks the classes' own offsets, and the best guess is
+        what scikit-learn's defaults are: a penalty of one, a width of 1/n_features.
+        """
+        log_alpha, binary = np.log10(max(one.alpha, 1e-12)), self._rows.n_classes == 2
+        value = -NEAR_ALPHA * log_alpha**2
+        if binary:
+            value = (HEAVIER + NOISIER * max(self._share - MUCH, 0.0)) * log_alpha
+        if one.gamma is not None:
+            off = np.log10(
+                one.gamma * self._rows.Z.shape[1] / (SMOOTH if binary else 1)
+            )
+            value -= (1.0 if binary else 2.0) * NEAR_WIDTH * off**2
+        return float(value)
+
+    def _value(self, one: Candidate) -> float:
+        return one.values[0] + self._prior(one)
+
+    def _typical(self, candidates: list[Candidate]) -> tuple[float, float | None]:
+        """Penalty and width as geometric means under exp(likelihood + prior).
+
+        Means vary less from sample to sample than the maximum does.
+        """
+        values = [np.mean(one.values) + self._prior(one) for one in candidates]
+        chance = np.exp(values - logsumexp(values))
+        logs = np.log([[one.alpha, one.gamma or 1.0] for one in candidates])
+        alpha, gamma = np.exp(chance @ np.maximum(logs, -50.0))
+        return float(alpha), None if candidates[0].gamma is None else float(gamma)
+
+
+def calibrated(
+    scores: Floats, codes: Indices, weight: Floats, noise: Floats, free: bool
+) -> tuple[float, float]:
+    """The likelihood of held-out scores (n, k), and the (free) slope that maximises it.
+
+    A tenth of a fictitious row on the wrong side keeps the slope finite where classes
+    are separable.
+    """
+    own = scores if scores.shape[1] == 1 else scores - scores.mean(1, keepdims=True)
+    total = max(float(weight.sum()), 1e-300)
+    size = float(np.sqrt(weight @ np.mean(own**2, axis=1) / total)) or 1.0
+    slopes = SLOPES / size if free else np.ones(1)
+    full = class_scores(scores)
+    values = np.array([weight @ label_terms(t * full, codes, noise)[0] for t in slopes])
+    best = int(np.argmax(values - DOUBT * np.logaddexp(0.0, slopes * size)))
+    return float(values[best]), float(slopes[best])
+
+
+def fit(
+    settings: Settings,
+    rows: LabelledRows,
+    choice: Choice,
+    noise: Floats,
+    agreeing: Bools,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats, Indices | None]:
+    """Coefficients (m, k), intercepts (k,) and centres of the chosen fit."""
+    centres = None if settings.linear else sample_rows(rows.codes, CENTRES, rng)
+    basis = settings.basis(rows.Z, rows.weight, choice.gamma, centres, most=None)
+    kept = agreeing if choice.kind == "agreeing rows" else np.ones(len(rows.Z), bool)
+    codes, weight = rows.codes[kept], rows.weight[kept]
+    model = LogisticModel(basis.features[kept], codes, rows.n_classes, weight)
+    theta = model.fit(choice.alpha)
+    if choice.kind == "label noise":
+        theta = model.fit(choice.alpha, noise, theta)
+    coefficients, intercept = basis.coefficients(choice.slope * theta)
+    return coefficients, intercept, centres
