@@ -29,19 +29,24 @@ from .likelihood import (
     surprise,
     uniform_noise,
 )
-from .references import FeatureModels, cross_fitted
+from .references import FeatureModels, Models, cross_fitted, reference_logs
 from .rows import FeatureScaling, column_units, plain_scaling
 
 __all__ = [
+    "Detection",
     "FeatureScaling",
     "LabelNoiseFit",
+    "LabelledRows",
     "Settings",
     "assign_folds",
     "class_scores",
     "fit_label_noise",
+    "flag",
+    "judge_labels",
     "label_terms",
     "plain_scaling",
     "probabilities",
+    "reference_logs",
     "surprise",
     "uniform_noise",
 ]
@@ -133,7 +138,7 @@ def fit_label_noise(
     if given is not None:
         given = max(given - lost, 0.0) / (1.0 - lost)
         given = min(given, 0.9 * (1.0 - 1.0 / n_classes))
-    rows, found = _judged(settings, rows, given, rng)
+    rows, found = judge_labels(rows, given, rng, precomputed=pairwise)
     noisy = found.plausible > AS_LIKELY and given != 0.0
     noise = found.likely if noisy else uniform_noise(CONSTANTS.clean_share, n_classes)
     choice = choose(settings, rows, noise, noisy, rng)
@@ -162,15 +167,36 @@ def fit_label_noise(
     )
 
 
-def _judged(
-    settings: Settings,
+def judge_labels(
     rows: LabelledRows,
     given: float | None,
     rng: np.random.Generator,
+    *,
+    precomputed: bool = False,
+    models: Models | None = None,
+    logs: Floats | None = None,
+    places: Indices | None = None,
 ) -> tuple[LabelledRows, Detection]:
-    """What references say of the labels, and the rows with folds and agreement."""
+    """What references say of the labels, and the rows with folds and agreement.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+        Standardised, or a kernel matrix.
+    given : float or None
+        Share of wrong labels if it is known.
+    rng : Generator
+    precomputed : bool
+    models : Models or None
+        That make the references; by default `FeatureModels`.
+    logs : array of shape (m, n, K) or None
+        What references say, if that is known.
+    places : array of int of shape (n,) or None
+        Rows of one place share a fold; by default those that are equal.
+    """
     n, share = len(rows.codes), given or 0.0
-    places = Distinct.of(rows.Z, np.zeros(n), rows.weight).number
+    if places is None:
+        places = Distinct.of(rows.Z, np.zeros(n), rows.weight).number
     rows = rows._replace(folds=assign_folds(rows.codes, CONSTANTS.folds, rng, places))
     if n < FEWEST or rows.folds.max() < 1:
         answer, nats = ("noise", np.inf) if share else ("cannot tell", -np.inf)
@@ -180,10 +206,10 @@ def _judged(
             answer, share, interval, noise, np.zeros(n), rows.codes, noise, nats
         )
     learnt = sample_rows(rows.codes, CONSTANTS.trained, rng)
-    bounded = rows
-    if not settings.precomputed:
-        bounded = rows._replace(Z=compress(rows.Z, COMPRESSED))
-    models = FeatureModels(bounded, settings.precomputed, rng)
-    references = cross_fitted(models, rows, learnt)
-    rows = rows._replace(agreeing=references.agreeing)
-    return rows, Detector(references.logs, rows, learnt).detect(given)
+    if logs is None:
+        if models is None:
+            Z = rows.Z if precomputed else compress(rows.Z, COMPRESSED)
+            models = FeatureModels(rows._replace(Z=Z), precomputed, rng)
+        logs, agreeing = cross_fitted(models, rows, learnt)
+        rows = rows._replace(agreeing=agreeing)
+    return rows, Detector(logs, rows, learnt).detect(given)

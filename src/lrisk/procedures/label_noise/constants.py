@@ -32,7 +32,7 @@ class Constants:
     trained: int = 20_000
     floor: float = 1e-3
     clean_share: float = 0.005
-    evidence: float = 2.0
+    evidence: float = 2.5
     support: float = 1.353
     false_flags: float = 0.2
 

@@ -7,7 +7,8 @@ noise T. Both are fitted without a fold and compared on it. Under T₀ the gain
     G = Σ_i log P_T(y_i | x_i) − log P_T₀(y_i | x_i)
 
 has a known mean and variance, for nothing was fitted to the labels of the fold: noise
-is found where G is positive and beyond them (Cox's test). Clean data whose classes
+is found where G is positive and beyond them (Cox's test), and the profile of the
+likelihood over shares of noise excludes none. Clean data whose classes
 overlap exactly as noise would make them (P(y | x) is .1 or .9 everywhere) have the law
 of noise: what x contradicts is wrong, or chance.
 """
@@ -103,9 +104,11 @@ class Detector:
         share, uniform = self._share(free), uniform_noise(0.5, self._K)
         above = share > self._clean_share
         found = bool(above and gain > 0.0 and evidence > CONSTANTS.evidence)
-        shares, fits = self._profile(null, free.noise if found else uniform)
-        values = np.array([one.value for one in fits])
+        shares, fits, values = self._profile(null, free.noise if found else uniform)
         low, high = _supported(shares, values)
+        if found and low == 0.0:  # all rows together are not so sure
+            found, (shares, fits, values) = False, self._profile(null, uniform)
+            high = _supported(shares, values)[1]
         chance = np.exp(values - values.max())
         many = shares >= min(MATTERS, shares[-1])
         expected = float(np.average(shares[many], weights=chance[many]))
@@ -192,7 +195,9 @@ class Detector:
         np.fill_diagonal(table, 1.0 - table.sum(axis=1))
         return table
 
-    def _profile(self, null: Mixture, flips: Floats) -> tuple[Floats, list[Mixture]]:
+    def _profile(
+        self, null: Mixture, flips: Floats
+    ) -> tuple[Floats, list[Mixture], Floats]:
         """The likelihood along shares of such flips; the first is that of no noise."""
         shares, fits = [0.0], [null]
         for share in SHARES:
@@ -201,7 +206,7 @@ class Detector:
                 break  # more flips of that kind are not possible
             fits.append(self._fit(self._used, noise, fits[-1]))
             shares.append(share)
-        return np.array(shares), fits
+        return np.array(shares), fits, np.array([one.value for one in fits])
 
     def _posterior(self, fits: list[Mixture], chance: Floats) -> tuple[Floats, Indices]:
         """P(true ≠ y | x, y) and the likeliest class, averaged over fits."""

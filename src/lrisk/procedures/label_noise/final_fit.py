@@ -18,6 +18,7 @@ from scipy.special import logsumexp
 from ..._typing import Bools, Floats, Indices
 from ...spaces import Kernel
 from .basis import Basis, kernel_basis, linear_basis
+from .constants import CONSTANTS
 from .folds import LabelledRows, assign_folds, sample_rows
 from .likelihood import LogisticModel, class_scores, held_out_scores, label_terms
 
@@ -273,14 +274,21 @@ def fit(
     agreeing: Bools,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats, Indices | None]:
-    """Coefficients (m, k), intercepts (k,) and centres of the chosen fit."""
-    centres = None if settings.linear else sample_rows(rows.codes, CENTRES, rng)
+    """Coefficients (m, k), intercepts (k,) and centres of the chosen fit.
+
+    A kernel of many rows is fitted to a sample: their products must fit in memory.
+    """
+    used, centres = np.arange(len(rows.codes)), None
+    if not settings.linear:
+        used = sample_rows(rows.codes, CONSTANTS.trained, rng)
+        rows = rows.only(used, settings.precomputed)
+        centres = sample_rows(rows.codes, CENTRES, rng)
     basis = settings.basis(rows.Z, rows.weight, choice.gamma, centres, most=None)
-    kept = agreeing if choice.kind == "agreeing rows" else np.ones(len(rows.Z), bool)
+    kept = agreeing[used] | (choice.kind != "agreeing rows")
     codes, weight = rows.codes[kept], rows.weight[kept]
     model = LogisticModel(basis.features[kept], codes, rows.n_classes, weight)
     theta = model.fit(choice.alpha)
     if choice.kind == "label noise":
         theta = model.fit(choice.alpha, noise, theta)
     coefficients, intercept = basis.coefficients(choice.slope * theta)
-    return coefficients, intercept, centres
+    return coefficients, intercept, None if centres is None else used[centres]

@@ -74,6 +74,8 @@ class FeatureModels:
         if not precomputed:
             plain, alpha = linear_basis(Z, weight, most=AXES).features, LINEAR_ALPHA
         self._views = [(plain, alpha), (curved, KERNEL_ALPHA)]
+        # Steps are along columns; trees of very many are as good along axes.
+        self._columns = plain if precomputed or Z.shape[1] > AXES else Z
 
     def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
         """Logistic ones."""
@@ -87,7 +89,7 @@ class FeatureModels:
 
     def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:
         """Trees, of many rows."""
-        rows, features = self._rows, self._views[0][0]
+        rows, features = self._rows, self._columns
         if len(rows.codes) < TREES_FROM:
             return []
         model = ExtraTreesClassifier(
