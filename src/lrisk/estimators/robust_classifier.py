@@ -282,7 +282,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         self.contamination_ = found.labels.share
         self.contamination_interval_ = found.labels.interval
         self.selected_ = SelectedFit(found.choice.kind, found.choice.scores)
-        self.noise_matrix_ = found.labels.noise
+        self.noise_matrix_ = self._noise = found.labels.noise
         if self.kernel != "precomputed":
             self._columns = Columns.of(X[rows])
 
@@ -345,7 +345,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             check_real(self, "contamination", contamination, low=0, high=0.5,
                        high_open=True, remedy="or None")  # fmt: skip
         X, y = validate_data(self, X, y, dtype=np.float64, reset=False, absurd=LARGEST)
-        noise = self.noise_matrix_
+        noise = self._noise
         if contamination is not None:
             noise = uniform_noise(contamination, len(self.classes_))
         codes = self._codes(y)

@@ -15,13 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
-from ..contamination import Distinct
 from ..contamination.robust_scale import compress
 from .constants import CONSTANTS
 from .detection import Detection, Detector, flag
 from .far_rows import WRONG, FarRows, judge_far_rows
 from .final_fit import Choice, Settings, choose, fit
-from .folds import LabelledRows, assign_folds, sample_rows
+from .folds import LabelledRows, assign_folds, equal_rows, sample_rows
 from .likelihood import (
     class_scores,
     label_terms,
@@ -196,7 +195,7 @@ def judge_labels(
     """
     n, share = len(rows.codes), given or 0.0
     if places is None:
-        places = Distinct.of(rows.Z, np.zeros(n), rows.weight).number
+        places = equal_rows(rows.Z)
     rows = rows._replace(folds=assign_folds(rows.codes, CONSTANTS.folds, rng, places))
     if n < FEWEST or rows.folds.max() < 1:
         answer, nats = ("noise", np.inf) if share else ("cannot tell", -np.inf)

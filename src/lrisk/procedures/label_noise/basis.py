@@ -65,18 +65,7 @@ def kernel_basis(
 ) -> Basis:
     """What centres span: k(x, c) U Λ^{−½} with k(c, c′) = UΛUᵀ, leading axes only.
 
-    Parameters
-    ----------
-    products : array of shape (n, m)
-        k(x_i, c_j).
-    among : array of shape (m, m)
-        k(c_i, c_j).
-    weight : array of shape (n,)
-    intercept : bool
-    n_columns : int
-        Of the rows; it sets the size of the constant.
-    most : int or None
-        Axes at most.
+    `products` are k(x, c), shape (n, m), `among` k(c, c′), shape (m, m).
     """
     values, vectors = np.linalg.eigh(among)
     kept = np.flatnonzero(values > max(SMALLEST * values[-1], 1e-12))

@@ -16,6 +16,7 @@ of noise: what x contradicts is wrong, or chance.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import chdtri
 
 from ..._typing import Bools, Floats, Indices
 from .constants import CONSTANTS
@@ -26,6 +27,9 @@ from .mixture import Mixture, fit_mixture
 #: Shares at which the likelihood is profiled, and from which on they matter to a fit.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.44, 0.47)
 MATTERS = 0.05
+#: Nats from the highest profile at which a share is not excluded at level 0.9: half the
+#: quantile of χ² with one degree of freedom.
+SUPPORT = float(chdtri(1, 0.1) / 2.0)
 #: Rows per class by which the prior of T counts: uniform flips, and two weak ones.
 STRENGTHS = (np.inf, 20.0, 1.0)
 
@@ -220,9 +224,9 @@ class Detector:
 
 
 def _supported(shares: Floats, values: Floats) -> tuple[float, float]:
-    """Ends of the shares whose profile is within `support` of the highest."""
+    """Ends of the shares whose profile is within SUPPORT of the highest."""
     fine = np.linspace(0.0, float(shares[-1]), 500)
-    inside = fine[np.interp(fine, shares, values) >= values.max() - CONSTANTS.support]
+    inside = fine[np.interp(fine, shares, values) >= values.max() - SUPPORT]
     return float(inside[0]), float(inside[-1])
 
 

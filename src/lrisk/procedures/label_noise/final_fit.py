@@ -19,7 +19,7 @@ from ..._typing import Bools, Floats, Indices
 from ...spaces import Kernel
 from .basis import Basis, kernel_basis, linear_basis
 from .constants import CONSTANTS
-from .folds import LabelledRows, assign_folds, sample_rows
+from .folds import LabelledRows, assign_folds, equal_rows, sample_rows
 from .likelihood import LogisticModel, class_scores, held_out_scores, label_terms
 
 #: Penalties tried for linear and kernel models, and widths in units of 1/n_features.
@@ -71,9 +71,11 @@ class Settings(NamedTuple):
     def widths(self, n_columns: int) -> list[float | None]:
         """Widths to try; the middle one is usual."""
         name = self.kernel(None).name
-        if self.gamma is not None or name not in ("rbf", "laplacian", "poly"):
+        if name not in ("rbf", "laplacian", "poly", "polynomial"):
+            return [None]
+        if self.gamma is not None:
             return [self.gamma]
-        widths = WIDTHS if name != "poly" else np.ones(1)
+        widths = WIDTHS if name in ("rbf", "laplacian") else np.ones(1)
         return [float(width) / n_columns for width in widths]
 
     def basis(
@@ -124,15 +126,7 @@ def choose(
 ) -> Choice:
     """What held-out labels prefer; of rows without folds, which are few, the usual.
 
-    Parameters
-    ----------
-    settings : Settings
-    rows : LabelledRows
-    noise : array of shape (K, K)
-        T, found or likely.
-    noisy : bool
-        Whether to try fits for noisy labels.
-    rng : Generator
+    `noise` is T, found or likely; `noisy` is whether to try fits for noisy labels.
     """
     if rows.folds.max() < 0:
         widths = settings.widths(rows.Z.shape[1])
@@ -143,17 +137,10 @@ def choose(
 
 
 class Chooser:
-    """Compares fits by held-out labels.
+    """Compares fits by held-out labels, whose noise is T.
 
-    Parameters
-    ----------
-    settings : Settings
-    rows : LabelledRows
-    noise : array of shape (K, K)
-        T, found or likely.
-    rng : Generator
-        For a second set of folds: two vary less than one. Fits to agreeing rows know
-        only the first, and kinds are compared on that.
+    Two sets of folds vary less than one. Fits to agreeing rows know only the first, and
+    kinds are compared on that.
     """
 
     def __init__(
@@ -164,17 +151,12 @@ class Chooser:
         rng: np.random.Generator,
     ) -> None:
         self._settings, self._rows, self._noise = settings, rows, noise
-        self._folds = [rows.folds, assign_folds(rows.codes, 5, rng)]
+        again = assign_folds(rows.codes, CONSTANTS.folds, rng, equal_rows(rows.Z))
+        self._folds = [rows.folds, again]
         self._share = float(1.0 - np.diag(noise).mean())
 
     def choose(self, noisy: bool) -> Choice:
-        """The kind, penalty, width and slope under which held-out labels are likeliest.
-
-        Parameters
-        ----------
-        noisy : bool
-            Whether to try fits for noisy labels.
-        """
+        """The kind, penalty, width and slope that make held-out labels likeliest."""
         settings, rows = self._settings, self._rows
         alphas, candidates = settings.alphas(), []
         for width in settings.widths(rows.Z.shape[1]):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
+from ..contamination import Distinct
 
 
 class LabelledRows(NamedTuple):
@@ -32,6 +33,11 @@ class LabelledRows(NamedTuple):
             folds=self.folds[rows],
             agreeing=self.agreeing[:, rows],
         )
+
+
+def equal_rows(Z: Floats) -> Indices:
+    """The same number for rows that are equal, shape (n,)."""
+    return Distinct.of(Z, np.zeros(len(Z)), np.ones(len(Z))).number
 
 
 def assign_folds(
