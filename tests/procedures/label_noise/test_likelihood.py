@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from lrisk.procedures.label_noise.basis import linear_basis
 from lrisk.procedures.label_noise.folds import LabelledRows, assign_folds
 from lrisk.procedures.label_noise.likelihood import (
-    LogisticModel,
     class_scores,
+    fit_logistic,
     held_out_scores,
     label_terms,
     probabilities,
@@ -27,6 +27,11 @@ def table(n_classes, n=120, seed=0):
     return (X - X.mean(0)) / X.std(0), y
 
 
+def rows_of(X, y, n_classes):
+    one, nobody = np.ones(len(y)), np.zeros((1, len(y)), dtype=bool)
+    return LabelledRows(X, y, n_classes, one, one, np.full(len(y), -1), nobody)
+
+
 def biased_noise(n_classes, seed=0):
     """A class-conditional T."""
     rng = np.random.default_rng(seed)
@@ -37,7 +42,7 @@ def biased_noise(n_classes, seed=0):
 @pytest.mark.parametrize("alpha", [0.1, 30.0])
 def test_without_noise_the_fit_is_logistic_regression(n_classes, alpha):
     X, y = table(n_classes)
-    theta = LogisticModel(X, y, n_classes, np.ones(len(y))).fit(alpha)
+    theta = fit_logistic(X, rows_of(X, y, n_classes), alpha)
     peer = LogisticRegression(C=1 / alpha, fit_intercept=False, tol=1e-10).fit(X, y)
     expected = peer.coef_.T
     assert np.allclose(theta, expected, atol=1e-5 * (1 + np.abs(expected).max()))
@@ -59,11 +64,12 @@ def test_forward_corrected_fit_is_a_minimum_of_its_likelihood(n_classes, biased)
         likelihood = (p @ T)[np.arange(len(y)), y]
         return -weight @ np.log(likelihood) + 0.5 * 2.0 * flat @ flat
 
-    model = LogisticModel(X, y, n_classes, weight)
-    theta = model.fit(2.0, T, model.fit(2.0)).ravel()
+    rows = rows_of(X, y, n_classes)._replace(weight=weight)
+    ordinary = fit_logistic(X, rows, 2.0)
+    theta = fit_logistic(X, rows, 2.0, T, ordinary).ravel()
     lowest = minimize(loss, theta, method="BFGS", options={"gtol": 1e-8})
     assert loss(theta) - lowest.fun < 1e-6
-    assert loss(theta) < loss(model.fit(2.0).ravel())
+    assert loss(theta) < loss(ordinary.ravel())
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -80,8 +86,7 @@ def test_held_out_scores_are_those_of_fits_without_the_fold():
     features = linear_basis(X, np.ones(len(y))).features
     folds = assign_folds(y, 5, np.random.default_rng(0))
     alphas = np.array([10.0, 1.0])
-    one, nobody = np.ones(len(y)), np.zeros((1, len(y)), dtype=bool)
-    rows = LabelledRows(X, y, 2, one, one, folds, nobody)
+    rows = rows_of(X, y, 2)
     scores = held_out_scores(features, rows, folds, alphas)
     out = folds == 2
     peer = LogisticRegression(C=0.1, fit_intercept=False, tol=1e-10)

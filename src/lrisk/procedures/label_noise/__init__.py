@@ -61,19 +61,9 @@ AS_LIKELY = -0.5
 class LabelNoiseFit(NamedTuple):
     """The result, over the rows of positive weight.
 
-    Attributes
-    ----------
-    coefficients, intercept : arrays of shape (m, k) and (k,)
-        Over scaled features (linear kernel) or over centres.
-    centres : array of int or None
-        Rows that are centres.
-    scaling : FeatureScaling
-    choice : Choice
-    labels : Detection
-        Of all rows, and shares and interval with the far rows that are wrong.
-    flagged : array of bool of shape (n,)
-    pulling : array of bool of shape (n,)
-        Rows left out of the fit for pulling it from far out, not for being wrong.
+    `coefficients`, shape (m, k), are over scaled features (linear kernel) or rows that
+    are `centres`; shares in `labels` count the far rows that are wrong; `pulling` are
+    rows left out of the fit for pulling it from far out, not for being wrong.
     """
 
     coefficients: Floats
@@ -96,24 +86,12 @@ def fit_label_noise(
 ) -> LabelNoiseFit:
     """Find the wrong rows, choose a fit, and make it.
 
-    Parameters
-    ----------
-    settings : Settings
-    X : array of shape (n, d)
-        Rows; K of shape (n, n) if the kernel is precomputed.
-    codes : array of int of shape (n,)
-        Observed classes 0, …, K − 1.
-    n_classes : int
-    weight : array of shape (n,)
-        Positive, of mean 1: likelihoods of so many rows are compared.
-    rng : Generator
+    X are rows, shape (n, d), or a kernel matrix; weights, shape (n,), are positive and
+    of mean 1, for likelihoods of so many rows are compared.
     """
     n, d = X.shape
-    nobody, given, pairwise = (
-        np.zeros(n, bool),
-        settings.contamination,
-        settings.precomputed,
-    )
+    given, pairwise = settings.contamination, settings.precomputed
+    nobody = np.zeros(n, dtype=bool)
     units, scaling = np.ones(d), FeatureScaling(np.zeros(d), np.ones(d))
     rows = LabelledRows(
         X, codes, n_classes, weight, weight, np.full(n, -1), nobody[None]
@@ -148,9 +126,8 @@ def fit_label_noise(
     )
     score, suggestion = np.where(gross, far.chance, 0.0), codes.copy()
     score[kept], suggestion[kept] = found.score, found.suggestion
-    flagged = flag(
-        np.where(gross | (found.answer == "noise"), score, 0.0), weight, codes
-    )
+    doubted = np.where(gross | (found.answer == "noise"), score, 0.0)
+    flagged = flag(doubted, weight, codes)
     share, *interval = (lost + (1.0 - lost) * s for s in (found.share, *found.interval))
     if settings.contamination is not None:
         share, interval = settings.contamination, [settings.contamination] * 2
@@ -176,22 +153,11 @@ def judge_labels(
     logs: Floats | None = None,
     places: Indices | None = None,
 ) -> tuple[LabelledRows, Detection]:
-    """What references say of the labels, and the rows with folds and agreement.
+    """What references say of standardised rows, and the rows with folds and agreement.
 
-    Parameters
-    ----------
-    rows : LabelledRows
-        Standardised, or a kernel matrix.
-    given : float or None
-        Share of wrong labels if it is known.
-    rng : Generator
-    precomputed : bool
-    models : Models or None
-        That make the references; by default `FeatureModels`.
-    logs : array of shape (m, n, K) or None
-        What references say, if that is known.
-    places : array of int of shape (n,) or None
-        Rows of one place share a fold; by default those that are equal.
+    `given` is the share of wrong labels, if known. References are made by `models`, or
+    what they say is known (`logs`, shape (m, n, K)). Rows of one of the `places` share
+    a fold; by default those that are equal.
     """
     n, share = len(rows.codes), given or 0.0
     if places is None:

@@ -13,18 +13,10 @@ SMALLEST = 1e-10
 class Basis(NamedTuple):
     """Features of rows, made without labels.
 
-    Attributes
-    ----------
-    features : array of shape (n, r)
-        Along their own axes; centred, with a constant last column, if there is an
-        intercept: it is penalised like one more feature of average size, or the share
-        of a majority class would outweigh heavily penalised features.
-    back : array of shape (m, r')
-        Coefficients over the m columns or centres are ``back @ theta[:r']``.
-    middle : array of shape (r',)
-        What was subtracted from the features.
-    constant : float
-        The last column; 0 if there is none.
+    `features`, shape (n, r), lie along their own axes. With an intercept they are
+    centred at `middle` and the last column is `constant`: it is penalised like one more
+    feature of average size, or the share of a majority class would outweigh heavily
+    penalised features. Coefficients over the m columns or centres are ``back @ θ``.
     """
 
     features: Floats

@@ -41,22 +41,17 @@ class Detection(NamedTuple):
     ----------
     answer : {"noise", "none", "cannot tell"}
         "cannot tell": overlap of the classes explains the labels as well as noise does.
-    share : float
-        Of labels that are wrong; 0 unless noise was found.
-    interval : tuple of float
-        Shares that the profile of the likelihood does not exclude, at level 0.9.
+    share, interval
+        Of wrong labels, 0 unless noise was found, and shares that the profile of the
+        likelihood does not exclude, at level 0.9.
     noise : array of shape (K, K)
         T[k, j] = P(labelled j | true class k); I unless noise was found.
-    score : array of shape (n,)
-        Probability that a label is wrong. Without noise it is an average over the
-        shares that are not excluded: it ranks.
-    suggestion : array of int of shape (n,)
-        The likeliest true class.
-    likely : array of shape (K, K)
+    score, suggestion : arrays of shape (n,)
+        Probability that a label is wrong, and the likeliest class. Without noise an
+        average over the shares that are not excluded: it ranks.
+    likely, plausible
         T; where noise was not found, uniform flips of the share to be expected if there
-        are enough to matter.
-    plausible : float
-        Nats by which noise that matters is likelier than none; ∞ if it was found.
+        are enough to matter, and nats by which these are likelier than none (∞).
     evidence : float
         Standard deviations by which G exceeds its mean were all labels right.
     """
@@ -73,16 +68,10 @@ class Detection(NamedTuple):
 
 
 class Detector:
-    """Judges labels by references that have not seen them.
+    """Judges labels by references that have not seen them (`logs`, shape (m, n, K)).
 
-    Parameters
-    ----------
-    logs : array of shape (m, n, K)
-        Of the references, at every row.
-    rows : LabelledRows
-        Those of fold −1 are not judged, those without voice have no say.
-    used : array of int
-        Rows that the likelihood is fitted to.
+    Rows of fold −1 are not judged, those without voice have no say; the likelihood is
+    fitted to the rows that are `used`.
     """
 
     def __init__(self, logs: Floats, rows: LabelledRows, used: Indices) -> None:
@@ -96,13 +85,7 @@ class Detector:
         self._clean_share = max(CONSTANTS.clean_share, 1.0 / max(total, 2.0))
 
     def detect(self, given: float | None = None) -> Detection:
-        """Judge all labels.
-
-        Parameters
-        ----------
-        given : float or None, default=None
-            Share of wrong labels if it is known; T is then likely and of that share.
-        """
+        """Judge all labels; under a given share T is likely and of that share."""
         strength, gain, evidence = self._compared()
         null, free = self._fits(self._used, (strength,))
         share, uniform = self._share(free), uniform_noise(0.5, self._K)

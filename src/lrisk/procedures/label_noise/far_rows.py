@@ -20,7 +20,7 @@ from ..._typing import Bools, Floats, Indices
 from .basis import linear_basis
 from .final_fit import LINEAR_ALPHAS, Settings, calibrated
 from .folds import LabelledRows, assign_folds, sample_rows
-from .likelihood import LogisticModel, class_scores, held_out_scores, uniform_noise
+from .likelihood import class_scores, fit_logistic, held_out_scores, uniform_noise
 from .rows import gross_rows, plain_scaling
 
 #: Probability above which a far row is wrong.
@@ -88,8 +88,8 @@ def _wrong(far: LabelledRows, near: LabelledRows, rng: np.random.Generator) -> F
     asked = np.where(folds >= 0, near.weight, 0.0) + 1e-300
     right = [np.average(_guess(t) == near.codes, weights=asked) for t in tables]
     accuracy, alpha = max(zip(map(float, right), -LINEAR_ALPHAS))
-    model = LogisticModel(basis.features, near.codes, near.n_classes, near.weight)
-    coefficients, intercept = basis.coefficients(model.fit(-alpha))
+    theta = fit_logistic(basis.features, near, -alpha)
+    coefficients, intercept = basis.coefficients(theta)
     guess = _guess(far.Z @ coefficients + intercept)
     by_chance = (1.0 - accuracy) / (far.n_classes - 1)
     mass, seen = far.weight / far.weight.sum(), far.codes

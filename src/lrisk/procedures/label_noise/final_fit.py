@@ -20,7 +20,7 @@ from ...spaces import Kernel
 from .basis import Basis, kernel_basis, linear_basis
 from .constants import CONSTANTS
 from .folds import LabelledRows, assign_folds, equal_rows, sample_rows
-from .likelihood import LogisticModel, class_scores, held_out_scores, label_terms
+from .likelihood import class_scores, fit_logistic, held_out_scores, label_terms
 
 #: Penalties tried for linear and kernel models, and widths in units of 1/n_features.
 LINEAR_ALPHAS = 10.0 ** np.arange(4.0, -1.6, -1.0)
@@ -266,11 +266,10 @@ def fit(
         rows = rows.only(used, settings.precomputed)
         centres = sample_rows(rows.codes, CENTRES, rng)
     basis = settings.basis(rows.Z, rows.weight, choice.gamma, centres, most=None)
-    kept = agreeing[used] | (choice.kind != "agreeing rows")
-    codes, weight = rows.codes[kept], rows.weight[kept]
-    model = LogisticModel(basis.features[kept], codes, rows.n_classes, weight)
-    theta = model.fit(choice.alpha)
+    kept = np.flatnonzero(agreeing[used] | (choice.kind != "agreeing rows"))
+    features, own = basis.features[kept], rows.labels(kept)
+    theta = fit_logistic(features, own, choice.alpha)
     if choice.kind == "label noise":
-        theta = model.fit(choice.alpha, noise, theta)
+        theta = fit_logistic(features, own, choice.alpha, noise, theta)
     coefficients, intercept = basis.coefficients(choice.slope * theta)
     return coefficients, intercept, None if centres is None else used[centres]

@@ -23,6 +23,10 @@ class LabelledRows(NamedTuple):
     folds: Indices
     agreeing: Bools
 
+    def labels(self, rows: Indices) -> "LabelledRows":
+        """Some of them, for fits in features that are at hand."""
+        return self._replace(codes=self.codes[rows], weight=self.weight[rows])
+
     def only(self, rows: Indices, precomputed: bool = False) -> "LabelledRows":
         """Some of them."""
         return self._replace(

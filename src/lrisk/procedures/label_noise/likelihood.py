@@ -44,15 +44,9 @@ def probabilities(scores: Floats) -> Floats:
 def label_terms(
     scores: Floats, codes: Indices, noise: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Logarithm of P(y | x), shape (n,), P(true | x) and P(true | x, y), (n, K).
+    """Logarithm of P(y | x), shape (n,), p(x) and P(true | x, y), shapes (n, K).
 
-    Parameters
-    ----------
-    scores : array of shape (n, K)
-        p = softmax(scores).
-    codes : array of int of shape (n,)
-    noise : array of shape (K, K)
-        T.
+    `scores`, shape (n, K), give p = softmax(scores); `noise`, shape (K, K), is T.
     """
     with np.errstate(divide="ignore"):
         flips = np.log(noise.T)
@@ -73,60 +67,42 @@ def surprise(scores: Floats, codes: Indices) -> Floats:
     return -label_terms(full, codes, np.eye(full.shape[1]))[0]
 
 
-class LogisticModel:
-    """Logistic models in one basis over rows with observed classes.
+def fit_logistic(
+    features: Floats,
+    rows: LabelledRows,
+    alpha: float,
+    noise: Floats | None = None,
+    start: Floats | None = None,
+    tolerance: float = TOLERANCE,
+) -> Floats:
+    """θ, shape (r, k), of least −Σ w_i log P(y_i | x_i) + α/2·|θ|².
 
-    Parameters
-    ----------
-    features : array of shape (n, r)
-        Nearly orthogonal, as those of a `Basis`.
-    codes : array of int of shape (n,)
-    n_classes : int
-    weight : array of shape (n,)
+    The Hessian is at most ¼ (two classes) or ½ of the Gram matrix, and α. Features lie
+    nearly along its axes: in its units problems are round, and L-BFGS needs few steps.
     """
+    K, weight = rows.n_classes, rows.weight
+    k, T = 1 if K == 2 else K, np.eye(K) if noise is None else noise
+    curvature = (0.25 if k == 1 else 0.5) * (weight @ features**2) + alpha
+    unit = 1.0 / np.sqrt(curvature)[:, None]
+    features, penalty = features * unit[:, 0], alpha * unit**2
 
-    def __init__(
-        self, features: Floats, codes: Indices, n_classes: int, weight: Floats
-    ) -> None:
-        self.n_classes, self._codes, self._weight = n_classes, codes, weight
-        self._features, self._sizes = features, weight @ features**2
+    def value(flat: Floats) -> tuple[float, Floats]:
+        table = flat.reshape(-1, k)
+        scores = class_scores(features @ table)
+        logs, truth, posterior = label_terms(scores, rows.codes, T)
+        slope = features.T @ (weight[:, None] * (truth - posterior)[:, -k:])
+        loss = 0.5 * float(np.sum(penalty * table**2)) - float(weight @ logs)
+        return loss, (slope + penalty * table).ravel()
 
-    def fit(
-        self,
-        alpha: float,
-        noise: Floats | None = None,
-        start: Floats | None = None,
-        tolerance: float = TOLERANCE,
-    ) -> Floats:
-        """θ, shape (r, k), of least −Σ w_i log P(y_i | x_i) + α/2·|θ|².
-
-        The Hessian is at most ¼ (two classes) or ½ of the Gram matrix, and α. Features
-        lie along its axes: in its units problems are round, and L-BFGS needs few steps.
-        """
-        k = 1 if self.n_classes == 2 else self.n_classes
-        T = np.eye(self.n_classes) if noise is None else noise
-        curvature = (0.25 if k == 1 else 0.5) * self._sizes + alpha
-        unit = 1.0 / np.sqrt(curvature)[:, None]
-        features, penalty = self._features * unit[:, 0], alpha * unit**2
-
-        def value(flat: Floats) -> tuple[float, Floats]:
-            table = flat.reshape(-1, k)
-            scores = class_scores(features @ table)
-            logs, truth, posterior = label_terms(scores, self._codes, T)
-            pull = self._weight[:, None] * (truth - posterior)[:, -k:]
-            slope = features.T @ pull + penalty * table
-            loss = 0.5 * float(np.sum(penalty * table**2)) - float(self._weight @ logs)
-            return loss, slope.ravel()
-
-        begin = np.zeros((len(unit), k)) if start is None else start
-        found = minimize(
-            value,
-            (begin / unit).ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": STEPS, "gtol": tolerance, "ftol": 1e-12},
-        )
-        return np.asarray(unit * found.x.reshape(-1, k))
+    begin = np.zeros((len(unit), k)) if start is None else start
+    found = minimize(
+        value,
+        (begin / unit).ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": STEPS, "gtol": tolerance, "ftol": 1e-12},
+    )
+    return np.asarray(unit * found.x.reshape(-1, k))
 
 
 def held_out_scores(
@@ -147,11 +123,9 @@ def held_out_scores(
     scores = np.zeros((len(alphas), len(folds), k))
     for f in range(int(folds.max()) + 1):
         out = folds == f
-        kept = ~out if learnt is None else learnt[f]
-        codes, weight = rows.codes[kept], rows.weight[kept]
-        model = LogisticModel(features[kept], codes, rows.n_classes, weight)
-        theta: Floats | None = None
+        kept = np.flatnonzero(~out if learnt is None else learnt[f])
+        own, theta = rows.labels(kept), None
         for j, alpha in enumerate(alphas):
-            theta = model.fit(float(alpha), noise, theta, QUICK)
+            theta = fit_logistic(features[kept], own, alpha, noise, theta, QUICK)
             scores[j, out] = features[out] @ theta
     return scores

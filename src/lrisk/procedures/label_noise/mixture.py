@@ -51,18 +51,9 @@ def fit_mixture(
 ) -> Mixture:
     """Find w and b of greatest likelihood, and T if its prior has a strength.
 
-    Parameters
-    ----------
-    logs : array of shape (m, n, K)
-        log p of the references.
-    codes : array of int of shape (n,)
-    weight : array of shape (n,)
-    noise : array of shape (K, K) or None, default=None
-        T, by default I; with a strength the centre of its prior, and the start.
-    start : Mixture or None, default=None
-        Where w and b start.
-    strength : float or None, default=None
-        Rows per class; ∞ for uniform flips.
+    `logs`, shape (m, n, K), are those of the references. `noise` is T, by default I;
+    with a strength (rows per class; ∞ for uniform flips) it is the centre of the prior,
+    and where T starts. w and b start from those of `start`.
     """
     m, n, K = logs.shape
     flat = np.ascontiguousarray(logs).reshape(m, n * K)

@@ -22,7 +22,7 @@ from ...spaces import Kernel
 from .basis import kernel_basis, linear_basis
 from .constants import CONSTANTS
 from .folds import LabelledRows
-from .likelihood import QUICK, LogisticModel, probabilities
+from .likelihood import QUICK, fit_logistic, probabilities
 from .mixture import fit_mixture
 
 #: Penalties of logistic references on standardised columns, and on kernel features of
@@ -50,13 +50,7 @@ class Models(Protocol):
 class FeatureModels:
     """Logistic regression on the columns and on an RBF kernel, and extra trees.
 
-    Parameters
-    ----------
-    rows : LabelledRows
-        Standardised; of a kernel matrix, that kernel at two penalties is used instead.
-    precomputed : bool
-    rng : Generator
-        For landmarks and trees.
+    Of a kernel matrix, that kernel at two penalties. `rng` is for landmarks and trees.
     """
 
     def __init__(
@@ -79,11 +73,9 @@ class FeatureModels:
 
     def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
         """Logistic ones."""
-        found, rows = [], self._rows
+        found, own = [], self._rows.labels(fitted)
         for features, alpha in self._views:
-            codes, weight = rows.codes[fitted], rows.weight[fitted]
-            model = LogisticModel(features[fitted], codes, rows.n_classes, weight)
-            theta = model.fit(alpha, tolerance=QUICK)
+            theta = fit_logistic(features[fitted], own, alpha, tolerance=QUICK)
             found.append(probabilities(features[asked] @ theta))
         return found
 
