@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from ..._typing import Bools, Floats, Indices
 from ...spaces import Kernel
@@ -108,15 +108,6 @@ class Choice(NamedTuple):
     scores: dict[str, float]
 
 
-class Candidate(NamedTuple):
-    """A fit: its held-out likelihood under T by two sets of folds, and its slope."""
-
-    alpha: float
-    gamma: float | None
-    values: tuple[float, float]
-    slope: float
-
-
 def choose(
     settings: Settings,
     rows: LabelledRows,
@@ -153,81 +144,65 @@ class Chooser:
         self._settings, self._rows, self._noise = settings, rows, noise
         again = assign_folds(rows.codes, CONSTANTS.folds, rng, equal_rows(rows.Z))
         self._folds = [rows.folds, again]
-        self._share = float(1.0 - np.diag(noise).mean())
 
     def choose(self, noisy: bool) -> Choice:
         """The kind, penalty, width and slope that make held-out labels likeliest."""
-        settings, rows = self._settings, self._rows
-        alphas, candidates = settings.alphas(), []
-        for width in settings.widths(rows.Z.shape[1]):
-            basis = settings.basis(rows.Z, rows.weight, width)
-            candidates += self._path("ordinary", basis, width, alphas)
-        alpha, gamma = self._typical(candidates)
-        basis = settings.basis(rows.Z, rows.weight, gamma)
+        alphas = self._settings.alphas()
+        widths = self._settings.widths(self._rows.Z.shape[1])
+        tables = np.array([self._path("ordinary", width, alphas) for width in widths])
         kind = "ordinary, noisy labels" if noisy else "ordinary"
-        scores = {kind: max(one.values[0] for one in candidates)}
-        reach = max(map(self._value, candidates)) - WORSE
+        alpha, gamma, best = self._typical(tables, widths, alphas)
+        scores, reach = {kind: float(tables[..., 0].max())}, best - WORSE
         for other in ("label noise", "agreeing rows") if noisy else ():
-            found = self._path(other, basis, gamma, alphas)
-            scores[other] = max(one.values[0] for one in found)
-            best = max(map(self._value, found))
+            table = self._path(other, gamma, alphas)[None]
+            own, _, best = self._typical(table, [gamma], alphas)
+            scores[other] = float(table[..., 0].max())
             if best > reach:
-                kind, reach, (alpha, _) = other, best, self._typical(found)
-        slope = self._path(kind, basis, gamma, np.array([alpha]))[0].slope
+                kind, alpha, reach = other, own, best
+        slope = float(self._path(kind, gamma, np.array([alpha]))[0, 2])
         return Choice(kind, alpha, gamma, slope, scores)
 
-    def _path(
-        self, kind: str, basis: Basis, gamma: float | None, alphas: Floats
-    ) -> list[Candidate]:
-        """Candidates of one kind along falling penalties."""
+    def _path(self, kind: str, gamma: float | None, alphas: Floats) -> Floats:
+        """Held-out likelihoods by the first folds and both, and slopes; (alphas, 3)."""
         rows, agreeing = self._rows, kind == "agreeing rows"
-        judged = []
+        features = self._settings.basis(rows.Z, rows.weight, gamma).features
+        noise = self._noise if kind == "label noise" else None
+        learnt, found = rows.agreeing if agreeing else None, []
         for folds in self._folds[: 1 if agreeing else 2]:
-            noise = self._noise if kind == "label noise" else None
-            learnt = rows.agreeing if agreeing else None
-            tables = held_out_scores(basis.features, rows, folds, alphas, noise, learnt)
-            voice = np.where(folds >= 0, rows.voice, 0.0)
+            tables = held_out_scores(features, rows, folds, alphas, noise, learnt)
+            own = (rows.codes, np.where(folds >= 0, rows.voice, 0.0), self._noise)
             free = self._settings.alpha is None
-            judged.append(
-                [calibrated(t, rows.codes, voice, self._noise, free) for t in tables]
-            )
-        return [
-            Candidate(float(alpha), gamma, (a[0], b[0]), float(np.sqrt(a[1] * b[1])))
-            for alpha, a, b in zip(alphas, judged[0], judged[-1])
-        ]
+            found.append([calibrated(table, *own, free) for table in tables])
+        values, slopes = np.moveaxis(np.array(found), 2, 0)
+        slope = np.exp(np.log(slopes).mean(axis=0))
+        return np.column_stack([values[0], values.mean(axis=0), slope])
 
-    def _prior(self, one: Candidate) -> float:
-        """Nats in favour of a candidate before any label is seen, for near ties.
+    def _typical(
+        self, tables: Floats, widths: list[float | None], alphas: Floats
+    ) -> tuple[float, float | None, float]:
+        """Penalty and width as geometric means under exp(likelihood + prior), and best.
 
-        Two classes: heavy penalties, which leave the line between the means,
-        and smooth kernels are the best guess where labels say little. With
-        more classes that limit lacks the classes' own offsets, and the best guess is
-        what scikit-learn's defaults are: a penalty of one, a width of 1/n_features.
+        Means vary less from sample to sample than the maximum does. The prior decides
+        near ties. Two classes: heavy penalties, which leave the line between the means,
+        and smooth kernels are the best guess where labels say little. With more classes
+        that limit lacks the classes' own offsets, and the best guess is what
+        scikit-learn's defaults are: a penalty of one, a width of 1/n_features.
         """
-        log_alpha, binary = np.log10(max(one.alpha, 1e-12)), self._rows.n_classes == 2
-        value = -NEAR_ALPHA * log_alpha**2
+        logs, binary = np.log10(np.maximum(alphas, 1e-12)), self._rows.n_classes == 2
+        share = float(1.0 - np.diag(self._noise).mean())
+        prior = np.tile(-NEAR_ALPHA * logs**2, (len(widths), 1))
         if binary:
-            value = (HEAVIER + NOISIER * max(self._share - MUCH, 0.0)) * log_alpha
-        if one.gamma is not None:
-            off = np.log10(
-                one.gamma * self._rows.Z.shape[1] / (SMOOTH if binary else 1)
-            )
-            value -= (1.0 if binary else 2.0) * NEAR_WIDTH * off**2
-        return float(value)
-
-    def _value(self, one: Candidate) -> float:
-        return one.values[0] + self._prior(one)
-
-    def _typical(self, candidates: list[Candidate]) -> tuple[float, float | None]:
-        """Penalty and width as geometric means under exp(likelihood + prior).
-
-        Means vary less from sample to sample than the maximum does.
-        """
-        values = [np.mean(one.values) + self._prior(one) for one in candidates]
-        chance = np.exp(values - logsumexp(values))
-        logs = np.log([[one.alpha, one.gamma or 1.0] for one in candidates])
-        alpha, gamma = np.exp(chance @ np.maximum(logs, -50.0))
-        return float(alpha), None if candidates[0].gamma is None else float(gamma)
+            prior[:] = (HEAVIER + NOISIER * max(share - MUCH, 0.0)) * logs
+        sizes = np.array([1.0 if width is None else width for width in widths])
+        if widths[0] is not None:
+            usual = (SMOOTH if binary else 1.0) / self._rows.Z.shape[1]
+            cost = NEAR_WIDTH * (1.0 if binary else 2.0)
+            prior -= cost * np.log10(sizes / usual)[:, None] ** 2
+        chance = softmax(tables[..., 1] + prior)
+        alpha = float(10.0 ** (chance.sum(axis=0) @ logs))
+        gamma = float(np.exp(chance.sum(axis=1) @ np.log(sizes)))
+        best = float(np.max(tables[..., 0] + prior))
+        return alpha, None if widths[0] is None else gamma, best
 
 
 def calibrated(
