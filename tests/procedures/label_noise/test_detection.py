@@ -97,9 +97,26 @@ def test_a_given_share_is_taken_at_its_word():
     codes = np.where(wrong, 1 - truth, truth)
     found = detect(Z, codes, given=0.3)
     assert found.share == 0.3 and found.interval == (0.3, 0.3)
-    usual = np.bincount(codes) / len(codes)
-    assert usual @ (1.0 - np.diag(found.noise)) == pytest.approx(0.3)
+    usual = np.bincount(truth) / len(codes)
+    assert usual @ (1.0 - np.diag(found.noise)) == pytest.approx(0.3, abs=0.02)
     assert detect(Z, codes, given=0.0).answer != "noise"
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_intervals_cover_the_share(biased):
+    """Level 0.9; ten tables."""
+    covered, widths = [], []
+    for seed in range(10):
+        rng, Z, truth = determined(seed, n=700, n_classes=3)
+        wrong = rng.random(len(truth)) < (0.3 if biased else 0.2)
+        wrong &= (truth == 0) | (not biased)
+        other = 1 if biased else (truth + rng.integers(1, 3, len(truth))) % 3
+        found = detect(Z, np.where(wrong, other, truth))
+        share = 0.3 * np.mean(truth == 0) if biased else 0.2
+        low, high = found.interval
+        covered.append(low <= share <= high)
+        widths.append(high - low)
+    assert np.mean(covered) >= 0.75 and np.median(widths) < 0.1
 
 
 def test_rare_and_many_classes_are_neither_erased_nor_blamed():

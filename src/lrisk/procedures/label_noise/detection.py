@@ -8,9 +8,9 @@ noise T. Both are fitted without a fold and compared on it. Under T₀ the gain
 
 has a known mean and variance, for nothing was fitted to the labels of the fold: noise
 is found where G is positive and beyond them (Cox's test), and the profile of the
-likelihood over shares of noise excludes none. Clean data whose classes
-overlap exactly as noise would make them (P(y | x) is .1 or .9 everywhere) have the law
-of noise: what x contradicts is wrong, or chance.
+likelihood over shares of noise excludes none. Clean data whose classes overlap exactly
+as noise would make them (P(y | x) is .1 or .9 everywhere) have the law of noise: what x
+contradicts is wrong, or chance.
 """
 
 from typing import NamedTuple
@@ -88,20 +88,25 @@ class Detector:
         """Judge all labels; under a given share T is likely and of that share."""
         strength, gain, evidence = self._compared()
         null, free = self._fits(self._used, (strength,))
-        share, uniform = self._share(free), uniform_noise(0.5, self._K)
+        truth = free.truth(self._logs[:, self._used])
+        usual = np.average(truth, axis=0, weights=self._weight[self._used])
+        share = float(1.0 - usual @ np.diag(free.noise))
+        uniform = uniform_noise(0.5, self._K)
         above = share > self._clean_share
         found = bool(above and gain > 0.0 and evidence > CONSTANTS.evidence)
-        shares, fits, values = self._profile(null, free.noise if found else uniform)
+        near = tuple(share * np.array([0.9, 1.0, 1.1])) if found else ()
+        flips = free.noise if found else uniform
+        shares, fits, values = self._profile(null, flips, usual, near)
         low, high = _supported(shares, values)
         if found and low == 0.0:  # all rows together are not so sure
-            found, (shares, fits, values) = False, self._profile(null, uniform)
+            found, (shares, fits, values) = False, self._profile(null, uniform, usual)
             high = _supported(shares, values)[1]
         chance = np.exp(values - values.max())
         many = shares >= min(MATTERS, shares[-1])
         expected = float(np.average(shares[many], weights=chance[many]))
         if given is not None:
             found, share, low, high = given > 0.0, given, given, given
-            noise = self._flipped(free.noise if above else uniform, given)
+            noise = _flipped(free.noise if above else uniform, given, usual)
             free = self._fit(self._used, noise, null)
         if found:
             fits, chance = [free], np.ones(1)
@@ -167,29 +172,18 @@ class Detector:
         deviation = np.sqrt(max(variance, 1e-12))
         return STRENGTHS[best], float(gain), float((gain - mean) / deviation)
 
-    def _share(self, mixture: Mixture) -> float:
-        truth = mixture.truth(self._logs[:, self._used])
-        usual = np.average(truth, axis=0, weights=self._weight[self._used])
-        return float(1.0 - usual @ np.diag(mixture.noise))
-
-    def _flipped(self, flips: Floats, share: float) -> Floats:
-        """T of a share of wrong labels whose flips are in proportion to those given."""
-        usual = np.bincount(self._codes, self._weight, self._K) / self._weight.sum()
-        table = np.where(np.eye(self._K, dtype=bool), 0.0, flips)
-        table *= share / max(float(usual @ table.sum(axis=1)), 1e-300)
-        most = 0.95 * (1.0 - 1.0 / self._K)
-        table *= np.minimum(1.0, most / np.maximum(table.sum(axis=1), most))[:, None]
-        np.fill_diagonal(table, 1.0 - table.sum(axis=1))
-        return table
-
     def _profile(
-        self, null: Mixture, flips: Floats
+        self,
+        null: Mixture,
+        flips: Floats,
+        usual: Floats,
+        near: tuple[float, ...] = (),
     ) -> tuple[Floats, list[Mixture], Floats]:
         """The likelihood along shares of such flips; the first is that of no noise."""
         shares, fits = [0.0], [null]
-        for share in SHARES:
-            noise = self._flipped(flips, share)
-            if np.array_equal(noise, self._flipped(flips, 0.99 * share)):
+        for share in sorted({*SHARES, *near}):
+            noise = _flipped(flips, share, usual)
+            if np.array_equal(noise, _flipped(flips, 0.99 * share, usual)):
                 break  # more flips of that kind are not possible
             fits.append(self._fit(self._used, noise, fits[-1]))
             shares.append(share)
@@ -206,11 +200,40 @@ class Detector:
         return np.clip(1.0 - own, 0.0, 1.0), np.asarray(truth.argmax(axis=1))
 
 
+def _flipped(flips: Floats, share: float, usual: Floats) -> Floats:
+    """T of a share of wrong labels, with flips in proportion to those given.
+
+    `usual`, shape (K,), is how usual the true classes are.
+    """
+    table = np.where(np.eye(len(flips), dtype=bool), 0.0, flips)
+    table *= share / max(float(usual @ table.sum(axis=1)), 1e-300)
+    most = 0.95 * (1.0 - 1.0 / len(flips))
+    table *= np.minimum(1.0, most / np.maximum(table.sum(axis=1), most))[:, None]
+    np.fill_diagonal(table, 1.0 - table.sum(axis=1))
+    return table
+
+
 def _supported(shares: Floats, values: Floats) -> tuple[float, float]:
-    """Ends of the shares whose profile is within SUPPORT of the highest."""
-    fine = np.linspace(0.0, float(shares[-1]), 500)
-    inside = fine[np.interp(fine, shares, values) >= values.max() - SUPPORT]
-    return float(inside[0]), float(inside[-1])
+    """Ends of the shares whose profile is within SUPPORT of the highest.
+
+    Between shares the root of what a profile lacks is interpolated: it is linear for a
+    parabola, and profiles are parabolas near their peak.
+    """
+    best = int(np.argmax(values))
+    peak, top = float(shares[best]), float(values[best])
+    if 0 < best < len(shares) - 1:
+        around = slice(best - 1, best + 2)
+        curve = np.polyfit(shares[around] - peak, values[around] - top, 2)
+        if curve[0] < 0.0:
+            off = float(-0.5 * curve[1] / curve[0])
+            peak, top = peak + off, top + float(np.polyval(curve, off))
+    nodes = np.append(shares, peak)
+    roots = np.append(np.sqrt(np.maximum(top - values, 0.0)), 0.0)
+    order = np.argsort(nodes, kind="stable")
+    fine = np.linspace(0.0, float(shares[-1]), 1000)
+    inside = np.interp(fine, nodes[order], roots[order]) <= np.sqrt(SUPPORT)
+    ends = fine[inside] if inside.any() else np.array([peak])
+    return float(ends[0]), float(ends[-1])
 
 
 def flag(
