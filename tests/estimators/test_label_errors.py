@@ -115,6 +115,20 @@ def test_a_reference_that_remembers_needs_groups():
     assert ranked[0] < 0.5 < ranked[1]
 
 
+@pytest.mark.parametrize("factor", [2.0**400, 2.0**-400])
+def test_units_do_not_matter_and_wild_rows_do_not_rule(factor):
+    X, y, _, wrong = rule(n=400)
+    usual = LabelErrorDetector(random_state=0).fit(X, y)
+    other = LabelErrorDetector(random_state=0).fit(factor * X, y)
+    assert np.allclose(usual.outlier_score_, other.outlier_score_)
+    X[:5] *= 1e150
+    wild = LabelErrorDetector(random_state=0).fit(X, y)
+    assert np.all(np.isfinite(wild.outlier_score_))
+    assert average_precision_score(wrong[5:], wild.outlier_score_[5:]) > 0.85
+    with pytest.raises(ValueError, match="NaN"):
+        LabelErrorDetector().fit(np.where(np.arange(4) < 1, np.nan, X), y)
+
+
 def test_what_it_cannot_use_is_refused():
     X, y, _, _ = rule(n=60)
     with pytest.raises(ValueError, match="at least two classes"):

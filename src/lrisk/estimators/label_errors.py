@@ -14,13 +14,16 @@ from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats, Indices
 from .._validation import generator, unchanged_on_error, validate_data
 from ..procedures.label_noise import (
+    FeatureScaling,
     LabelledRows,
+    column_units,
     flag,
     judge_labels,
     plain_scaling,
     reference_logs,
 )
 from ..ranking import check_row_weights
+from .robust_classifier import LARGEST
 
 
 class LabelErrorDetector(BaseEstimator):
@@ -114,7 +117,7 @@ class LabelErrorDetector(BaseEstimator):
         """
         with unchanged_on_error(self):
             given = self._given()
-            X, y = validate_data(self, X, y, dtype=np.float64)
+            X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
             check_classification_targets(y)
             weight = check_row_weights(sample_weight, len(y))
             weight = np.ones(len(y)) if weight is None else weight
@@ -127,7 +130,8 @@ class LabelErrorDetector(BaseEstimator):
             logs = self._logs(probabilities, (len(y), K))
             X, weight = X[kept], weight[kept] / weight[kept].mean()
             n, rng = len(kept), generator(self.random_state)
-            Z = plain_scaling(X, weight)(X)
+            inside = FeatureScaling(np.zeros(X.shape[1]), column_units(X))(X)
+            Z = plain_scaling(inside, weight)(inside)
             nobody = np.zeros((1, n), dtype=bool)
             rows = LabelledRows(Z, codes, K, weight, weight, np.full(n, -1), nobody)
             models = None

@@ -39,6 +39,7 @@ __all__ = [
     "Settings",
     "assign_folds",
     "class_scores",
+    "column_units",
     "fit_label_noise",
     "flag",
     "judge_labels",
