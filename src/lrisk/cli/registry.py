@@ -16,7 +16,7 @@ from .._params import refused
 
 @cache
 def estimators() -> dict[str, type[BaseEstimator]]:
-    """Every estimator that `lrisk` or one of its public modules exports, by name."""
+    """Every estimator of `lrisk` or a public module that says something of new rows."""
     return dict(sorted(_exported()))
 
 
@@ -27,7 +27,9 @@ def _exported() -> Iterator[tuple[str, type[BaseEstimator]]]:
         home = value if isinstance(value, ModuleType) else lrisk
         for inner in own:
             kind = getattr(home, inner)
-            if inspect.isclass(kind) and issubclass(kind, BaseEstimator):
+            if not (inspect.isclass(kind) and issubclass(kind, BaseEstimator)):
+                continue
+            if hasattr(kind, "predict") or hasattr(kind, "transform"):
                 yield inner, kind
 
 

@@ -4,6 +4,7 @@ from .calibration import RegressionCalibration
 from .certification import certify
 from .cluster import RiskKMeans
 from .kernel import KernelRiskClassifier, KernelRiskRegressor
+from .label_errors import LabelErrorDetector
 from .linear import RiskClassifier, RiskRegressor
 from .noise_classifier import NoiseCorrectedClassifier
 from .noise_kernel import NoiseCorrectedKernelRegressor
@@ -16,6 +17,7 @@ from .selection import RiskClassifierCV, RiskRegressorCV
 __all__ = [
     "KernelRiskClassifier",
     "KernelRiskRegressor",
+    "LabelErrorDetector",
     "NoiseCorrectedClassifier",
     "NoiseCorrectedKernelRegressor",
     "NoiseCorrectedRegressor",

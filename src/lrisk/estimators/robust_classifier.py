@@ -14,10 +14,17 @@ from .._typing import AnyArray, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error, validate_data
 from ..procedures.contamination import Distinct, OutlierExplanation
 from ..procedures.contamination.robust_scale import COMPRESSED_BEYOND, Columns
-from ..procedures.label_fits import probabilities, surprise, wrong_label
-from ..procedures.label_noise import LabelNoiseFit, fit_label_noise
-from ..procedures.label_pilot import LabelNoiseSettings
-from ..procedures.label_rows import FeatureScaling
+from ..procedures.label_noise import (
+    FeatureScaling,
+    LabelNoiseFit,
+    Settings,
+    class_scores,
+    fit_label_noise,
+    label_terms,
+    probabilities,
+    surprise,
+    uniform_noise,
+)
 from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from .robust_base import KernelParameter, RobustEstimator, given
@@ -32,9 +39,10 @@ class SelectedFit(NamedTuple):
     Attributes
     ----------
     name : str
-        ``"ordinary"``: no wrong labels were found. ``"label noise"``: the fit of the
-        mixture. ``"ordinary, noisy labels"``: labels are wrong, but the ordinary fit
-        with its heavy penalty predicts held-out labels at least as well.
+        ``"ordinary"``: to all labels. ``"label noise"``: under the noise matrix.
+        ``"agreeing rows"``: to rows whose labels x does not contradict. ``"ordinary,
+        noisy labels"``: labels are wrong, but the ordinary fit with its heavy penalty
+        predicts held-out labels better than these.
     scores : dict
         Log likelihood of held-out labels under the best fit of each kind; empty where
         rows were too few for a choice.
@@ -47,16 +55,17 @@ class SelectedFit(NamedTuple):
 class RobustClassifier(ClassifierMixin, RobustEstimator):
     r"""(Kernel) logistic classification with an unknown share of wrong rows.
 
-    Observed labels are right with probability 1 − ρ and else one of the other classes,
+    A row of class k is labelled j with probability T[k, j],
 
-    .. math:: P(y \mid x) = \frac{\rho}{K-1} + \Bigl(1 - \rho - \frac{\rho}{K-1}\Bigr)
-              p_y(x)
+    .. math:: P(y \mid x) = \sum_k p_k(x)\, T_{ky}
 
-    with p a (kernel) logistic model. ρ, the penalty and the width of the kernel are
-    those under which held-out labels are likeliest; without clear evidence of wrong
-    labels, judged by a linear and an RBF model whatever the kernel is, ρ = 0 and the
-    fit is the ordinary one. Rows far out in all their features are set aside first if
-    their labels contradict the other rows.
+    with p, when labels are judged, a mixture of cross-fitted references (linear, RBF
+    and, from a thousand rows on, trees) that have not seen the row's label, half of
+    them fitted only to rows whose labels agree with the others. All rows are judged,
+    and whatever the kernel is. T ≠ I only where it makes held-out labels clearly
+    likelier. The model itself is then fitted to all labels, under T, or to rows that
+    agree, whichever makes held-out labels likelier. Rows far out in all their features
+    are set aside first if their labels contradict the other rows.
 
     Parameters
     ----------
@@ -78,7 +87,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         Keyword arguments of a callable kernel.
     fit_intercept : bool, default=True
     random_state : int, RandomState instance or None, default=None
-        For folds, pilots and the bootstrap.
+        For folds, samples and trees.
     verbose : int, default=0
         Print what was chosen if positive.
 
@@ -96,15 +105,22 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     feature_center_, feature_scale_ : arrays of shape (n_features,)
         Of the standardisation.
     contamination_ : float
-        Share of wrong rows, by weight.
+        Share of wrong rows, by weight; 0 where noise was not found.
     contamination_interval_ : tuple of float
-        Of level 0.9, by bootstrap of held-out likelihoods.
+        Of level 0.9: the shares that the profile of the likelihood does not exclude.
+        From 0 to much: the table cannot tell wrong labels from classes that overlap.
+    noise_matrix_ : array of shape (n_classes, n_classes)
+        T: rows are true classes, columns labels; I where noise was not found.
     outlier_score_ : array of shape (n_samples,)
-        Probability that a training row is wrong, by fits that have not seen it; 0 for
-        rows without weight.
+        Probability that x contradicts a row's label, which is then wrong, or chance; by
+        references that have not seen it. It ranks rows also where noise was not found;
+        0 for rows without weight.
+    label_suggestion_ : array of shape (n_samples,)
+        The likeliest true class of each row.
     inlier_mask_ : array of bool of shape (n_samples,)
-        False where a row is flagged: score above 0.7, or the worst rows under a given
-        contamination.
+        False where a row is flagged: where noise was found, the rows of highest score,
+        above ½, while at most a fifth of them are expected to be right; or the worst
+        rows under a given contamination. Never all rows of a class.
     leverage_mask_ : array of bool of shape (n_samples,)
         True where a row was left out of the fit only for pulling it from far out in X.
         Such rows are not flagged: they may be right, and the model wrong.
@@ -118,13 +134,14 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
 
     Notes
     -----
-    Labels are assumed to be wrong at random, whatever x is. Wrong labels that depend on
-    x, or whole groups labelled wrongly, look like structure and are learnt. Below fifty
-    distinct rows nothing is chosen or found: the fit is the ordinary one with
-    ``alpha=1``. Rows beyond some hundred are judged by a random sample of that size,
-    and kernel fits have at most a thousand centres. Rows that agree in all columns and
-    in the label count as one row with the sum of their weights, and only the relations
-    of these weights matter: their mean is set to 1.
+    A share of wrong labels is defined only if some x determine each class: clean data
+    with P(y | x) of .1 or .9 everywhere have the law of 10 % flips. Wrong labels that
+    depend on x, or whole groups labelled wrongly, look like structure and are learnt.
+    Below fifty distinct rows nothing is chosen or found: the fit is the ordinary one
+    with ``alpha=1``. References are fitted to at most 20,000 rows, and kernel fits have
+    at most a thousand centres. Rows that agree in all columns and in the label count as
+    one row with the sum of their weights, and only the relations of these weights
+    matter: their mean is set to 1.
 
     Examples
     --------
@@ -210,15 +227,19 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             self._store(found, X, rows[first])
             index = np.full(len(y), -1)
             index[rows] = distinct.number
-            self._spread(found.score, found.flagged, found.pulling, index)
+            self._spread(found.labels.score, found.flagged, found.pulling, index)
+            self.label_suggestion_ = np.array(y)
+            self.label_suggestion_[rows] = self.classes_[
+                found.labels.suggestion[distinct.number]
+            ]
         if self.verbose:
             self._tell()
         return self
 
-    def _settings(self) -> LabelNoiseSettings:
+    def _settings(self) -> Settings:
         self._check_parameters()
         check_flag(self, "fit_intercept", self.fit_intercept)
-        return LabelNoiseSettings(
+        return Settings(
             self._kernel,
             given(self.gamma),
             given(self.alpha),
@@ -258,10 +279,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             self.dual_coef_ = table[:, 0] if len(intercept) == 1 else table
         self.intercept_ = np.array(intercept, dtype=np.float64)
         self.alpha_, self.gamma_ = found.choice.alpha, found.choice.gamma
-        self.contamination_ = float(found.contamination)
-        self.contamination_interval_ = found.interval
-        self.selected_ = SelectedFit(found.choice.selected, found.choice.scores)
-        self._label_share = found.choice.share
+        self.contamination_ = found.labels.share
+        self.contamination_interval_ = found.labels.interval
+        self.selected_ = SelectedFit(found.choice.kind, found.choice.scores)
+        self.noise_matrix_ = self._noise = found.labels.noise
         if self.kernel != "precomputed":
             self._columns = Columns.of(X[rows])
 
@@ -303,7 +324,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     def score_outliers(
         self, X: Any, y: Any, *, contamination: float | None = None
     ) -> Floats:
-        """Probability that the labels of rows are wrong.
+        """Probability that x contradicts the labels of rows: they are wrong, or chance.
 
         Parameters
         ----------
@@ -324,9 +345,12 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             check_real(self, "contamination", contamination, low=0, high=0.5,
                        high_open=True, remedy="or None")  # fmt: skip
         X, y = validate_data(self, X, y, dtype=np.float64, reset=False, absurd=LARGEST)
-        share = self._label_share if contamination is None else contamination
-        p = np.exp(-surprise(self._scores(X), self._codes(y)))
-        return np.clip(wrong_label(p, share, len(self.classes_)), 0.0, 1.0)
+        noise = self._noise
+        if contamination is not None:
+            noise = uniform_noise(contamination, len(self.classes_))
+        codes = self._codes(y)
+        posterior = label_terms(class_scores(self._scores(X)), codes, noise)[2]
+        return np.clip(1.0 - posterior[np.arange(len(codes)), codes], 0.0, 1.0)
 
     def _codes(self, y: AnyArray) -> Indices:
         """Numbers of observed classes; others than those of the fit are refused."""

@@ -103,3 +103,26 @@ def test_a_given_share_is_told_apart_from_verdicts():
     assert "You judged 1 row wrong and 1 row right; with that, 6 rows" in result.summary
     assert result.flagged_by_fits == 6 and result.flags.sum() == 6
     assert result.verdicts["judged_flagged"] == 1 and not result.verdicts["confirmed"]
+
+
+def flipped(seed, n, share):
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, n))
+    wrong = rng.random(n) < share
+    named = np.where((x + z > 0) ^ wrong, "p", "q").astype(object)
+    return audit({"x": x, "z": z, "y": named}, "y")
+
+
+def test_contradicted_labels_are_wrong_or_chance():
+    result = flipped(1, 300, 0.15)
+    assert result.flags.any() and "wrong, or chance" in result.summary
+
+
+def test_a_table_that_cannot_tell_is_not_called_clean():
+    result = flipped(0, 100, 0.4)
+    assert not result.flags.any(), "otherwise this test says nothing"
+    assert not result.looks_clean and "looks clean" not in result.summary
+    assert "this table cannot tell" in result.summary
+    assert NOTHING_FOUND not in result.next_steps
+    clean = flipped(0, 200, 0.0)
+    assert clean.looks_clean and "cannot tell" not in clean.summary

@@ -8,7 +8,7 @@ import numpy as np
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
 from ...procedures.contamination.feature_errors import CHANCE, contradicted_values
-from ...procedures.label_fits import assign_folds
+from ...procedures.label_noise import assign_folds
 from .models import Recipe, expect, fitted, rounding, tail_spectrum
 from .preparation import Preparation
 from .tables import Table
@@ -133,7 +133,8 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         at, fine = training[others], whole.robust.inlier_mask_[others]
         folds.append(_fold(columns, recipe, rows[at], y[at], fine, whole))
         progress(f"without fold {k + 1} of {FOLDS}", (k + 2) / (FOLDS + 2))
-    certain, share, interval = _agreement(recipe, whole.robust, folds)
+    judge = _judge_of_labels(recipe, rows, y, training, whole)
+    certain, share, interval = _agreement(recipe, judge or whole.robust, folds)
     m = len(rows)
     found = CrossFit(
         rows, fold, certain, share, interval,
@@ -146,7 +147,7 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     for k, own in enumerate(folds):
         held = np.flatnonzero(fold == k)
         for at in _blocks(held):
-            _judge(found, recipe, own, at, y[at])
+            _judge(found, recipe, own, at, y[at], judge)
         some = held[np.isin(held, training)]
         X = own.preparation.transform(rows[some])
         trimmed.append([recipe.losses(model, X, y[some]) for model in own.trimmed])
@@ -190,6 +191,23 @@ def _whole(
     return whole, recipe
 
 
+def _judge_of_labels(
+    recipe: Recipe,
+    rows: Indices,
+    y: AnyArray,
+    training: Indices,
+    whole: Whole,
+) -> Any:
+    """The robust fit whose detector judges the labels of all rows; None of quantities.
+
+    Its references have not seen a row's label, and are the same whatever its kernel.
+    """
+    if recipe.regression or len(training) == len(rows):
+        return None if recipe.regression else whole.robust
+    plain = recipe._replace(kernel="linear", flexible=None)
+    return fitted(plain.robust(), whole.preparation.transform(rows), y)[0]
+
+
 def _fold(
     columns: Any,
     recipe: Recipe,
@@ -227,17 +245,15 @@ def _agreeing(
     """
     robust, kept = fitted(recipe.robust(), X, y)[0], np.arange(len(y))
     share = whole.contamination_
-    if share == 0.0 or recipe.contamination != "auto":
+    if not recipe.regression or share == 0.0 or recipe.contamination != "auto":
         return robust, kept
     for attempt in range(ATTEMPTS):
         if share / 3.0 <= robust.contamination_ <= 2.0 * share + 0.1:
             return robust, kept
         rng = np.random.default_rng([recipe.seed, attempt])
         kept = np.sort(rng.permutation(len(y))[: int(0.9 * len(y))])
-        if len(np.unique(y[kept])) < 2:
-            break
         robust = fitted(recipe.robust(), X[kept], y[kept])[0]
-    if recipe.regression and whole._judge_ is not None:
+    if whole._judge_ is not None:
         kept = np.flatnonzero(fine)
         robust = fitted(recipe.robust(), X[kept], y[kept])[0]
         if robust._judge_ is not None:
@@ -264,11 +280,15 @@ def _agreement(
 ) -> tuple[bool, float, tuple[float, float]]:
     """Whether there are wrong rows, how many, and where that share lies.
 
-    All rows together decide, if two folds say so too; four folds overrule them.
+    All rows together decide of classes: their references are cross-fitted. Of
+    quantities they do if two folds say so too; four folds overrule them.
     """
     low, high = whole.contamination_interval_
     if recipe.contamination != "auto":
         return True, float(recipe.contamination), (low, high)
+    if not recipe.regression:
+        share = float(whole.contamination_)
+        return share > 0.0, share, (float(low), float(high))
     shares = np.array([fold.robust.contamination_ for fold in folds])
     votes = int(np.sum(shares > 0.0))
     if whole.contamination_ > 0.0 and votes >= SECONDED:
@@ -285,9 +305,9 @@ def _blocks(rows: Indices) -> Iterator[Indices]:
 
 
 def _judge(
-    found: CrossFit, recipe: Recipe, fold: Fold, at: Indices, y: AnyArray
+    found: CrossFit, recipe: Recipe, fold: Fold, at: Indices, y: AnyArray, judge: Any
 ) -> None:
-    """Fill in what the fold's models say of rows that they have not seen."""
+    """Fill in what models say of rows whose labels they have not seen."""
     X = fold.preparation.transform(found.rows[at])
     for name in FITS:
         model = getattr(fold, name)
@@ -296,11 +316,8 @@ def _judge(
     robust = fold.robust
     if not recipe.regression:
         found.expected[at] = np.exp(-found.losses["robust"][at])
-        share = None if robust.contamination_ > 0.0 else min(found.share, 0.49)
-        if found.certain:
-            found.scores[at] = robust.score_outliers(X, y, contamination=share)
-        else:  # an order without flags: the less likely the label, the higher
-            found.scores[at] = 0.5 * (1.0 - found.expected[at])
+        # Without noise an order, below any threshold.
+        found.scores[at] = (1.0 if found.certain else 0.5) * judge.outlier_score_[at]
         return
     found.expected[at], found.scale[at] = expect(robust, X, found.least_scale)
     if not found.certain:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..._params import refused
 from ..._typing import Floats, Indices
-from ...procedures.label_rows import FeatureScaling, plain_scaling
+from ...procedures.label_noise import FeatureScaling, plain_scaling
 from .columns import Column
 from .tables import columns_named
 

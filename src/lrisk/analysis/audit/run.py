@@ -26,8 +26,9 @@ from .tails import FAR_OUT, far_rows
 from .verdicts import in_words, measured, parse_verdicts
 from .wording import exchanged, in_sentences
 
-#: Score above which a row is flagged.
-THRESHOLD = 0.7
+#: Score above which a row is flagged; of labels, more likely wrong than right, as the
+#: classifier's own flags.
+THRESHOLD, LABEL_THRESHOLD = 0.7, 0.5
 #: Rows in the table of flagged rows, and columns of it.
 MOST_ROWS, MOST_VALUES = 500, 30
 #: Rows that are explained although they are not flagged: the worst.
@@ -138,7 +139,8 @@ def _flags(
 ) -> tuple[Bools, Bools, float]:
     """Rows that the fits flag, rows flagged in the end, and above which score."""
     if recipe.contamination == "auto":
-        flags, threshold = found.scores > THRESHOLD, THRESHOLD
+        threshold = THRESHOLD if recipe.regression else LABEL_THRESHOLD
+        flags = found.scores > threshold
     else:
         count = int(float(recipe.contamination) * len(found.rows))
         worst = np.lexsort((-misfit, -found.scores))[:count]

@@ -18,6 +18,8 @@ from .tails import FAR_OUT
 
 #: Rows below which nothing is judged.
 FEWEST_JUDGED = {"regression": 40, "classification": 50}
+#: Share of labels that may be wrong from which on it is said.
+UNDECIDED = 0.05
 #: What no audit of this kind sees.
 LIMIT = (
     "Errors that follow a rule of their own, or that a column marks exactly, look like "
@@ -77,12 +79,19 @@ def looks_clean(result: AuditResult) -> bool:
         return False
     if result.far_rows or result.tail_rows or far_columns(result):
         return False
-    if exchanged(result.repairs):
+    if exchanged(result.repairs) or undecided(result):
         return False
     flagged = result.flagged_by_fits
     low = result.whole_interval[0]
     unsure = low == 0.0 or math.isnan(low)
     return flagged == 0 or (flagged <= CLEAN_SHARE * result.n_used and unsure)
+
+
+def undecided(result: AuditResult) -> bool:
+    """Whether many labels may be wrong, or the classes merely overlap."""
+    high = result.whole_interval[1]
+    quiet = result.task == "classification" and result.flagged_by_fits == 0
+    return quiet and high >= UNDECIDED and not (too_few(result) or is_told(result))
 
 
 def in_sentences(result: AuditResult) -> AuditResult:
@@ -150,9 +159,18 @@ def _far(result: AuditResult) -> list[str]:
     if columns:
         names = ", ".join(c.name[:60] for c in columns[:3])
         odd.append(f"some values of {names} {FAR_WORDS}")
-    if not odd:
-        return ["The fits flag no row."]
-    return [f"Nothing is flagged with confidence, but {'; '.join(odd)}: look at them."]
+    told = ["The fits flag no row."]
+    if odd:
+        told = [
+            f"Nothing is flagged with confidence, but {'; '.join(odd)}: look at them."
+        ]
+    if undecided(result):
+        high = percent(result.whole_interval[1])
+        told.append(
+            "Classes that overlap explain the labels as well as wrong ones would, in "
+            f"up to {high} of rows: this table cannot tell."
+        )
+    return told
 
 
 def _flagged(result: AuditResult) -> list[str]:
@@ -169,6 +187,8 @@ def _flagged(result: AuditResult) -> list[str]:
     ]
     told[0] = told[0].replace("may be a false alarm", "may be false alarms") \
         if false >= 1.5 else told[0]  # fmt: skip
+    if result.task == "classification":
+        told.append("Columns contradict these labels, which are wrong, or chance.")
     net = (flagged - false) / n
     first, last = result.whole_interval
     if net > last:

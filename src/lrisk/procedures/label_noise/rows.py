@@ -1,4 +1,4 @@
-"""Rows that are far out in their features, and the scale of the others.
+"""The scale of the columns, and rows that are far out in their features.
 
 A row counts as gross if its features *as a whole* lie far beyond the bulk: the mean
 over columns of log(1 + |z|), with z in robust units, far above its median. A skewed
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Bools, Floats, Indices
-from .contamination.robust_scale import distance_as_a_whole, weighted_quantiles
+from ..._typing import Bools, Floats, Indices
+from ..contamination.robust_scale import distance_as_a_whole, weighted_quantiles
 
 #: Robust standard deviations (by IQR) at which a value is clipped before means and
 #: standard deviations are taken.
@@ -20,13 +20,8 @@ WHOLE_CLASS = 0.9
 #: Many far rows widen the scale of all, behind which some of them hide: after the first
 #: pass it is the scale of the rows not yet found.
 PASSES = 2
-#: Usual sizes of a column beyond which a value is just far.
+#: Usual sizes of a column beyond which a value is just far: its square is finite.
 FARTHEST = 1e30
-
-
-def in_bounds(Z: Floats) -> Floats:
-    """Values not beyond FARTHEST, so that their squares and products are finite."""
-    return np.asarray(np.clip(Z, -FARTHEST, FARTHEST), dtype=np.float64)
 
 
 class FeatureScaling(NamedTuple):
@@ -38,13 +33,15 @@ class FeatureScaling(NamedTuple):
     def __call__(self, X: Floats) -> Floats:
         """Scaled rows, not beyond FARTHEST."""
         with np.errstate(over="ignore"):
-            return in_bounds((X - self.centre) / self.scale)
+            Z = (X - self.centre) / self.scale
+        return np.asarray(np.clip(Z, -FARTHEST, FARTHEST), dtype=np.float64)
 
 
 def plain_scaling(X: Floats, weight: Floats) -> FeatureScaling:
     """Mean and standard deviation of columns clipped far outside their bulk.
 
-    On ordinary data the clipping does nothing, and this is standardisation.
+    On ordinary data the clipping does nothing, and this is standardisation; columns
+    constant up to rounding have scale one.
     """
     low, middle, high = weighted_quantiles(X, weight, [0.25, 0.5, 0.75])
     reach = CLIP * (high - low) / 1.349
@@ -52,12 +49,8 @@ def plain_scaling(X: Floats, weight: Floats) -> FeatureScaling:
     clipped = np.clip(X, middle - reach, middle + reach)
     mean = weight @ clipped / weight.sum()
     deviation = np.sqrt(weight @ (clipped - mean) ** 2 / weight.sum())
-    return FeatureScaling(mean, _nonzero(deviation, mean))
-
-
-def _nonzero(scale: Floats, size: Floats) -> Floats:
-    """One for columns that are constant up to rounding."""
-    return np.where(scale > 1e-12 * np.abs(size), scale, 1.0)
+    varied = deviation > 1e-12 * np.abs(mean)
+    return FeatureScaling(mean, np.where(varied, deviation, 1.0))
 
 
 def column_units(X: Floats) -> Floats:
@@ -70,12 +63,6 @@ def column_units(X: Floats) -> Floats:
     filled = np.flatnonzero(np.any(X != 0.0, axis=0))
     usual[filled] = np.nanquantile(size[:, filled], 0.5, axis=0, method="lower")
     return np.asarray(np.exp2(np.floor(np.log2(usual))))
-
-
-def in_units(X: Floats, units: Floats) -> Floats:
-    """Columns in their units, not beyond FARTHEST."""
-    with np.errstate(over="ignore"):
-        return in_bounds(X / units)
 
 
 def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:

@@ -1,0 +1,232 @@
+"""Which labels x contradicts, by any classifier as the reference."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import has_fit_parameter
+
+from .._params import check_real, refused
+from .._threads import blas_threads_for
+from .._typing import AnyArray, Floats, Indices
+from .._validation import generator, unchanged_on_error, validate_data
+from ..procedures.label_noise import (
+    FeatureScaling,
+    LabelledRows,
+    column_units,
+    flag,
+    judge_labels,
+    plain_scaling,
+    reference_logs,
+)
+from ..ranking import check_row_weights
+from .robust_classifier import LARGEST
+
+
+class LabelErrorDetector(BaseEstimator):
+    """Find labels that x contradicts: wrong, or chance.
+
+    The judgement of `RobustClassifier` alone, by any classifier. References that have
+    not seen a label, among them some fitted only to rows that agree with the others,
+    are joined by one likelihood with a matrix of label noise.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba or None, default=None
+        The reference; fitted 20 times, to four or three fifths of the rows. By default
+        logistic regression on the columns and on an RBF kernel and, from a thousand
+        rows on, extra trees.
+    contamination : "auto" or float in [0, 0.5), default="auto"
+        Share of wrong labels. A number is taken at its word: so many rows are flagged.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    answer_ : {"noise", "none", "cannot tell"}
+        "cannot tell": overlap of the classes explains the labels as well.
+    contamination_ : float
+        Share of wrong labels; 0 where noise was not found.
+    contamination_interval_ : tuple of float
+        Shares that the profile of the likelihood does not exclude, at level 0.9.
+    noise_matrix_ : array of shape (n_classes, n_classes)
+        T[k, j]: probability that a row of class k is labelled j.
+    outlier_score_ : array of shape (n_samples,)
+        Probability that a label is wrong. It ranks rows whatever the answer is.
+    label_suggestion_ : array of shape (n_samples,)
+        The likeliest true classes.
+    inlier_mask_ : array of bool of shape (n_samples,)
+        False where a label is flagged.
+    expected_false_flags_ : float
+        Σ(1 − score) over flagged rows.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lrisk import LabelErrorDetector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> wrong = np.random.default_rng(0).random(len(y)) < 0.2
+    >>> found = LabelErrorDetector(random_state=0).fit(X, np.where(wrong, 1 - y, y))
+    >>> found.answer_, bool(wrong[~found.inlier_mask_].mean() > 0.8)
+    ('noise', True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        contamination: str | float = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.contamination = contamination
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        probabilities: Any = None,
+    ) -> Self:
+        """Judge the labels of all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative; rows of weight 0 are not judged.
+        groups : array-like of shape (n_samples,) or None
+            Rows of one group share a fold, as equal rows do.
+        probabilities : array-like of shape (n_samples, n_classes) or None
+            Of the classes in sorted order, by models that have not seen the row: used
+            instead of any reference.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            given = self._given()
+            X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
+            check_classification_targets(y)
+            weight = check_row_weights(sample_weight, len(y))
+            weight = np.ones(len(y)) if weight is None else weight
+            kept = np.flatnonzero(weight > 0)
+            self.classes_, codes = np.unique(y[kept], return_inverse=True)
+            K = len(self.classes_)
+            if K < 2:
+                rule, remedy = "of at least two classes", "add rows of another class"
+                raise ValueError(refused(self, "y", rule, "one class", remedy))
+            logs = self._logs(probabilities, (len(y), K))
+            X, weight = X[kept], weight[kept] / weight[kept].mean()
+            n, rng = len(kept), generator(self.random_state)
+            inside = FeatureScaling(np.zeros(X.shape[1]), column_units(X))(X)
+            Z = plain_scaling(inside, weight)(inside)
+            nobody = np.zeros((1, n), dtype=bool)
+            rows = LabelledRows(Z, codes, K, weight, weight, np.full(n, -1), nobody)
+            models = None
+            if self.estimator is not None:
+                models = EstimatorModels(self.estimator, rows._replace(Z=X))
+            places = None if groups is None else _joined(X, np.asarray(groups)[kept])
+            with blas_threads_for(X.size):
+                _, found = judge_labels(
+                    rows,
+                    given,
+                    rng,
+                    models=models,
+                    logs=None if logs is None else logs[:, kept],
+                    places=places,
+                )
+            self.answer_, self.noise_matrix_ = found.answer, found.noise
+            self.contamination_ = float(found.share)
+            self.contamination_interval_ = found.interval
+            self._store(y, kept, found.score, found.suggestion, weight, codes, given)
+        return self
+
+    def _store(
+        self,
+        y: AnyArray,
+        kept: Indices,
+        score: Floats,
+        suggestion: Indices,
+        weight: Floats,
+        codes: Indices,
+        given: float | None,
+    ) -> None:
+        flagged = np.zeros(len(kept), dtype=bool)
+        if given is not None or self.answer_ == "noise":
+            flagged = flag(score, weight, codes, given)
+        self.outlier_score_ = np.zeros(len(y))
+        self.outlier_score_[kept] = score
+        self.label_suggestion_ = np.array(y)
+        self.label_suggestion_[kept] = self.classes_[suggestion]
+        self.inlier_mask_ = np.ones(len(y), dtype=bool)
+        self.inlier_mask_[kept[flagged]] = False
+        self.expected_false_flags_ = float(np.sum(1.0 - score[flagged]))
+
+    def _given(self) -> float | None:
+        if isinstance(self.contamination, str) and self.contamination == "auto":
+            return None
+        check_real(self, "contamination", self.contamination, low=0, high=0.5,
+                   high_open=True, remedy="or 'auto'")  # fmt: skip
+        return float(self.contamination)
+
+    def _logs(self, probabilities: Any, shape: tuple[int, int]) -> Floats | None:
+        if probabilities is None:
+            return None
+        p = np.asarray(probabilities, dtype=np.float64)
+        if p.shape != shape or not np.all((p >= 0.0) & (p <= 1.0)):
+            rule, seen = f"probabilities of shape {shape}", f"shape {p.shape}"
+            remedy = "pass a column for each class, in sorted order"
+            raise ValueError(refused(self, "probabilities", rule, seen, remedy))
+        return reference_logs(p[None])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class EstimatorModels:
+    """References made of clones of one classifier."""
+
+    def __init__(self, estimator: Any, rows: LabelledRows) -> None:
+        self._estimator, self._rows = estimator, rows
+        self._weighted = has_fit_parameter(estimator, "sample_weight")
+
+    def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
+        """Its probabilities of some rows, fitted to others."""
+        rows, options = self._rows, {}
+        if self._weighted:
+            options["sample_weight"] = rows.weight[fitted]
+        model = clone(self._estimator).fit(
+            rows.Z[fitted], rows.codes[fitted], **options
+        )
+        p = np.zeros((len(asked), rows.n_classes))
+        p[:, model.classes_] = model.predict_proba(rows.Z[asked])
+        return [p]
+
+    def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:
+        """None."""
+        return []
+
+
+def _joined(X: Floats, groups: AnyArray) -> Indices:
+    """Places of rows: one for all that are equal or of one group."""
+    n = len(X)
+    keys = [np.unique(X, axis=0, return_inverse=True)[1].ravel()]
+    keys.append(np.unique(groups, return_inverse=True)[1] + keys[0].max() + 1)
+    ends = np.concatenate(keys) + n
+    size = int(ends.max()) + 1
+    links = (np.ones(2 * n), (np.tile(np.arange(n), 2), ends))
+    return np.asarray(connected_components(csr_array(links, (size, size)))[1][:n])

@@ -1,0 +1,157 @@
+"""Probabilities of the classes by models that have not seen a row's label.
+
+Two sets of references, both cross-fitted on all rows. *Plain* ones are fitted to all
+labels: they believe that classes overlap as much as labels contradict them. *Hopeful*
+ones are fitted only to rows whose labels agree with a prediction: they believe that
+every contradiction is an error. Which belief the labels bear out is for the likelihood
+to say (`mixture`).
+
+Given the folds, changing a label changes no reference at its own x. For hopeful ones
+that needs agreement without the fold f that they will judge: it is decided, for the
+rows of every other fold g, by models that have seen neither f nor g.
+"""
+
+from itertools import combinations
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier
+
+from ..._typing import Bools, Floats, Indices
+from ...spaces import Kernel
+from .basis import kernel_basis, linear_basis
+from .constants import CONSTANTS
+from .folds import LabelledRows
+from .likelihood import QUICK, fit_logistic, probabilities
+from .mixture import fit_mixture
+
+#: Penalties of logistic references on standardised columns, and on kernel features of
+#: norm one; width of the RBF kernel times the number of columns.
+LINEAR_ALPHA, KERNEL_ALPHA, WIDTH = 100.0, 1.0, 0.3
+#: Landmarks of the kernel, and axes to which more columns are reduced, at most.
+LANDMARKS, AXES = 200, 200
+#: Trees, rows of the smallest leaf, and rows from which on there are trees: on fewer
+#: they see no steps that the kernel does not, and cost more than all else.
+TREES, LEAF, TREES_FROM = 60, 5, 1000
+#: Rows of each class, those that agree best, that count as agreeing in any case.
+SPARED = 5
+
+
+class Models(Protocol):
+    """Makes references of one table."""
+
+    def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
+        """Give p of some rows, each (len(asked), K), by models of other rows."""
+
+    def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:
+        """Likewise; those that have no say in which rows agree."""
+
+
+class FeatureModels:
+    """Logistic regression on the columns and on an RBF kernel, and extra trees.
+
+    Of a kernel matrix, that kernel at two penalties. `rng` is for landmarks and trees.
+    """
+
+    def __init__(
+        self, rows: LabelledRows, precomputed: bool, rng: np.random.Generator
+    ) -> None:
+        self._rows, self._seed = rows, int(rng.integers(2**31))
+        Z, weight = rows.Z, rows.weight
+        centres = rng.permutation(len(Z))[:LANDMARKS]
+        if precomputed:
+            products = Z[:, centres] / (float(np.mean(np.diag(Z))) or 1.0)
+        else:
+            products = Kernel("rbf", gamma=WIDTH / Z.shape[1])(Z, Z[centres])
+        curved = kernel_basis(products, products[centres], weight).features
+        plain, alpha = curved, 30.0 * KERNEL_ALPHA
+        if not precomputed:
+            plain, alpha = linear_basis(Z, weight, most=AXES).features, LINEAR_ALPHA
+        self._views = [(plain, alpha), (curved, KERNEL_ALPHA)]
+        # Steps are along columns; trees of very many are as good along axes.
+        self._columns = plain if precomputed or Z.shape[1] > AXES else Z
+
+    def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
+        """Logistic ones."""
+        found, own = [], self._rows.labels(fitted)
+        for features, alpha in self._views:
+            theta = fit_logistic(features[fitted], own, alpha, tolerance=QUICK)
+            found.append(probabilities(features[asked] @ theta))
+        return found
+
+    def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:
+        """Trees, of many rows."""
+        rows, features = self._rows, self._columns
+        if len(rows.codes) < TREES_FROM:
+            return []
+        model = ExtraTreesClassifier(
+            TREES, min_samples_leaf=LEAF, random_state=self._seed
+        )
+        model.fit(features[fitted], rows.codes[fitted], rows.weight[fitted])
+        p = np.zeros((len(asked), rows.n_classes))
+        p[:, model.classes_] = model.predict_proba(features[asked])
+        return [p]
+
+
+class References(NamedTuple):
+    """What references say of rows that they have not seen.
+
+    `logs`, shape (m, n, K), is log p, and log 1/K for rows that are never held out;
+    `agreeing`, shape (n_folds, n), says for each fold f whether a row not in f agrees
+    with models that have seen neither it nor f, and may be learnt from.
+    """
+
+    logs: Floats
+    agreeing: Bools
+
+
+def cross_fitted(models: Models, rows: LabelledRows, learnt: Indices) -> References:
+    """Fit references to rows that are `learnt`, and ask them of all others.
+
+    Rows of fold −1 are learnt from but never judged.
+    """
+    agreeing, folds = _agreement(models, rows, learnt), rows.folds
+    logs = np.zeros((0, 0, 0))
+    for f in range(len(agreeing)):
+        asked, found = np.flatnonzero(folds == f), []
+        for kept in (learnt[folds[learnt] != f], np.flatnonzero(agreeing[f])):
+            found += [*models.quick(kept, asked), *models.slow(kept, asked)]
+        if not len(logs):
+            logs = _unknown(len(found), len(folds), rows.n_classes)
+        logs[:, asked] = reference_logs(np.array(found))
+    return References(logs, agreeing)
+
+
+def reference_logs(p: Floats) -> Floats:
+    """Logarithm of p, which is at least the floor and sums to one."""
+    p = np.maximum(p, CONSTANTS.floor)
+    return np.asarray(np.log(p / p.sum(axis=-1, keepdims=True)))
+
+
+def _unknown(m: int, n: int, n_classes: int) -> Floats:
+    return np.full((m, n, n_classes), -np.log(n_classes))
+
+
+def _agreement(models: Models, rows: LabelledRows, learnt: Indices) -> Bools:
+    """Which rows agree with models that have seen neither them nor a fold."""
+    own, n_folds = rows.folds[learnt], int(rows.folds.max()) + 1
+    tables: dict[int, Floats] = {}
+    for f, g in combinations(range(n_folds), 2):
+        asked = np.flatnonzero((own == f) | (own == g))
+        fitted = learnt[(own != f) & (own != g)]
+        found = reference_logs(np.array(models.quick(fitted, learnt[asked])))
+        for outer, inner in ((f, g), (g, f)):
+            blank = _unknown(len(found), len(own), rows.n_classes)
+            part = own[asked] == inner
+            tables.setdefault(outer, blank)[:, asked[part]] = found[:, part]
+    agreeing = np.zeros((n_folds, len(rows.codes)), dtype=bool)
+    for f, table in tables.items():
+        kept = np.flatnonzero(own != f)
+        seen, logs = rows.codes[learnt[kept]], table[:, kept]
+        q = fit_mixture(logs, seen, rows.weight[learnt[kept]]).truth(logs)
+        agrees = q.argmax(axis=1) == seen
+        for code in np.unique(seen):
+            same = np.flatnonzero(seen == code)
+            agrees[same[np.argsort(-q[same, code], kind="stable")[:SPARED]]] = True
+        agreeing[f, learnt[kept[agrees]]] = True
+    return agreeing

@@ -1,0 +1,139 @@
+"""LabelErrorDetector: any reference, given probabilities, groups; refusals."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+
+from lrisk import LabelErrorDetector, RobustClassifier
+from lrisk.estimators.label_errors import _joined
+
+
+def rule(seed=0, n=800, share=0.2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) * [1.0, 10.0, 1e-3, 1.0]
+    truth = np.where(X[:, 0] + 0.1 * X[:, 1] > 0, "yes", "no")
+    wrong = rng.random(n) < share
+    return X, np.where(wrong ^ (truth == "yes"), "yes", "no"), truth, wrong
+
+
+def test_it_is_the_judgement_of_the_classifier():
+    X, y, truth, wrong = rule()
+    found = LabelErrorDetector(random_state=0).fit(X, y)
+    model = RobustClassifier("rbf", random_state=0).fit(X, y)
+    assert found.answer_ == "noise" and model.contamination_ > 0
+    assert found.contamination_ == pytest.approx(model.contamination_, abs=0.05)
+    assert np.corrcoef(found.outlier_score_, model.outlier_score_)[0, 1] > 0.9
+    assert np.mean(found.label_suggestion_ == truth) > 0.93
+    assert wrong[~found.inlier_mask_].mean() > 0.85
+    assert set(found.label_suggestion_) == {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    "estimator", [LinearDiscriminantAnalysis(), LogisticRegression(C=0.1)]
+)
+def test_any_classifier_is_a_reference(estimator):
+    X, y, _, wrong = rule()
+    X = X / X.std(axis=0)
+    found = LabelErrorDetector(estimator, random_state=0).fit(X, y)
+    assert found.answer_ == "noise"
+    assert found.contamination_ == pytest.approx(wrong.mean(), abs=0.06)
+    assert average_precision_score(wrong, found.outlier_score_) > 0.85
+    assert not hasattr(estimator, "classes_")
+
+
+def test_probabilities_out_of_folds_may_be_given():
+    X, y, _, wrong = rule()
+    X = X / X.std(axis=0)
+    p = cross_val_predict(LogisticRegression(), X, y, cv=5, method="predict_proba")
+    found = LabelErrorDetector(random_state=0).fit(X, y, probabilities=p)
+    assert found.answer_ == "noise"
+    assert average_precision_score(wrong, found.outlier_score_) > 0.85
+    none = LabelErrorDetector(random_state=0).fit(
+        X, y, probabilities=np.full_like(p, 0.5)
+    )
+    assert none.answer_ != "noise" and none.inlier_mask_.all()
+
+
+def test_one_digit_taken_for_another_is_found_with_its_direction():
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    X, y = X[:1200], y[:1200]
+    wrong = (y == 3) & (rng.random(len(y)) < 0.3)
+    found = LabelErrorDetector(random_state=0).fit(X, np.where(wrong, 8, y))
+    assert found.answer_ == "noise"
+    assert found.noise_matrix_[3, 8] == pytest.approx(0.3, abs=0.12)
+    flagged = ~found.inlier_mask_
+    assert wrong[flagged].mean() >= 0.8 and flagged[wrong].mean() > 0.8
+    assert found.contamination_ == pytest.approx(wrong.mean(), abs=0.02)
+
+
+def test_a_given_share_is_taken_at_its_word():
+    X, y, _, _ = rule()
+    found = LabelErrorDetector(contamination=0.1, random_state=0).fit(X, y)
+    assert np.sum(~found.inlier_mask_) == 80 and found.contamination_ == 0.1
+
+
+def test_rows_without_weight_are_not_judged():
+    X, y, _, _ = rule()
+    weight = np.ones(len(y))
+    weight[:40] = 0.0
+    found = LabelErrorDetector(random_state=0).fit(X, y, sample_weight=weight)
+    fewer = LabelErrorDetector(random_state=0).fit(X[40:], y[40:])
+    assert np.all(found.outlier_score_[:40] == 0.0) and found.inlier_mask_[:40].all()
+    assert np.array_equal(found.outlier_score_[40:], fewer.outlier_score_)
+
+
+def test_groups_and_equal_rows_are_one_place():
+    X = np.array([[0.0], [0.0], [1.0], [2.0], [3.0]])
+    places = _joined(X, np.array(["a", "b", "b", "c", "c"]))
+    assert len(set(places[:3])) == 1 and len(set(places[3:])) == 1
+    assert places[0] != places[4]
+
+
+def test_a_reference_that_remembers_needs_groups():
+    """Near copies tell each other's wrong labels, unless they share a fold."""
+    rng = np.random.default_rng(0)
+    X, y, _, wrong = rule(n=300)
+    X = X / X.std(axis=0)
+    twice = np.concatenate([X, X + 1e-6 * rng.normal(size=X.shape)])
+    groups = np.tile(np.arange(len(X)), 2)
+    near = KNeighborsClassifier(15, weights="distance")
+    ranked = [
+        average_precision_score(
+            np.tile(wrong, 2),
+            LabelErrorDetector(near, random_state=0)
+            .fit(twice, np.tile(y, 2), groups=known)
+            .outlier_score_,
+        )
+        for known in (None, groups)
+    ]
+    assert ranked[0] < 0.5 < ranked[1]
+
+
+@pytest.mark.parametrize("factor", [2.0**400, 2.0**-400])
+def test_units_do_not_matter_and_wild_rows_do_not_rule(factor):
+    X, y, _, wrong = rule(n=400)
+    usual = LabelErrorDetector(random_state=0).fit(X, y)
+    other = LabelErrorDetector(random_state=0).fit(factor * X, y)
+    assert np.allclose(usual.outlier_score_, other.outlier_score_)
+    X[:5] *= 1e150
+    wild = LabelErrorDetector(random_state=0).fit(X, y)
+    assert np.all(np.isfinite(wild.outlier_score_))
+    assert average_precision_score(wrong[5:], wild.outlier_score_[5:]) > 0.85
+    with pytest.raises(ValueError, match="NaN"):
+        LabelErrorDetector().fit(np.where(np.arange(4) < 1, np.nan, X), y)
+
+
+def test_what_it_cannot_use_is_refused():
+    X, y, _, _ = rule(n=60)
+    with pytest.raises(ValueError, match="at least two classes"):
+        LabelErrorDetector().fit(X, np.zeros(60))
+    with pytest.raises(ValueError, match="contamination"):
+        LabelErrorDetector(contamination=0.7).fit(X, y)
+    with pytest.raises(ValueError, match="probabilities of shape"):
+        LabelErrorDetector().fit(X, y, probabilities=np.ones((60, 3)))
