@@ -22,7 +22,7 @@ def test_the_tail_of_a_skewed_column_is_connected_a_group_is_not():
         held = compress(rows, COMPRESSED_BEYOND)  # as lines are asked
         joined = connected(held, np.abs(rows[:, 0]) < 2.0)
         assert not joined[:20].any()
-        assert np.mean(joined[20:]) > 0.97
+        assert np.mean(joined[20:]) > 0.9 > np.mean(rows[20:, 0] < 2.0)
 
 
 def test_a_core_of_one_row_stays_as_it_is():
