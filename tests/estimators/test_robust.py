@@ -332,3 +332,22 @@ def test_verbose_tells_what_was_found(capsys):
     X, y = small()
     RobustRegressor(verbose=1, random_state=0).fit(X, y)
     assert "contamination 0.00" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["ages", "saturating"])
+def test_rows_of_a_curved_relation_are_not_left_out_of_a_line(kind):
+    """A plane fits the tail of a skewed column badly; its rows are right all the same."""
+    ages = [3, 7, 14, 28, 56, 90, 100, 180, 270, 365]
+    shares = [0.13, 0.12, 0.06, 0.45, 0.09, 0.05, 0.04, 0.025, 0.015, 0.02]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(size=(700, 5))
+        if kind == "ages":
+            X[:, 0] = rng.choice(ages, 700, p=shares)
+            y = np.log(X[:, 0]) + X[:, 1:] @ [1.0, -1.0, 0.5, 0.0]
+        else:
+            X[:, 0] = np.exp(rng.normal(size=700))
+            y = 5 * X[:, 0] / (1 + X[:, 0]) + X[:, 1:] @ [1.0, -1.0, 0.5, 0.0]
+        model = RobustRegressor(random_state=0).fit(X, y + 0.3 * rng.normal(size=700))
+        assert np.mean(model.leverage_mask_) <= 0.01
+        assert model.inlier_mask_.all()

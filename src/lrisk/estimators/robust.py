@@ -79,9 +79,10 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
 
     with ρ Huber's loss beyond three scales: no row has more influence than that,
     whatever was found. A line begins with the half of the rows that lies nearest to a
-    line of its own (least trimmed squares), and is held by what each row could move
-    (Schweppe's form). Where no residual is beyond three scales this is ``Ridge`` or
-    ``KernelRidge`` on standardised columns.
+    line of its own (least trimmed squares), is held by what each row could move
+    (Schweppe's form), and lets rows far out in last, if it does not contradict them.
+    With heavier tails than a Gaussian's it is more than three scales. Where no residual
+    is beyond three scales this is ``Ridge`` or ``KernelRidge`` on standardised columns.
 
     Parameters
     ----------
@@ -157,10 +158,10 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     whether there are outliers. Rows that agree in all columns count as one row with the
     sum of their weights.
 
-    A linear fit is made to bear up to 30 % wrong targets of any size, anywhere, and
-    clusters of 12 % far out. Many rows scattered far out, each in another direction,
-    can still cost several times the error of the fit without them: `python -m
-    benchmarks.breakdown` measures both.
+    A linear fit bears up to 30 % wrong targets of any size, anywhere, and as many rows
+    far out, scattered or in a cluster: `python -m benchmarks.breakdown` measures it.
+    Rows far out that the others do not contradict are kept. On a relation that levels
+    off, the tail of a heavy column contradicts a line, and is left out of it.
 
     Examples
     --------

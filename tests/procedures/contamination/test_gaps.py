@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lrisk.procedures.contamination.gaps import apart_from, connected
+from lrisk.procedures.contamination.gaps import alone, apart_from, connected
 from lrisk.procedures.contamination.robust_scale import COMPRESSED_BEYOND, compress
 
 
@@ -28,3 +28,13 @@ def test_the_tail_of_a_skewed_column_is_connected_a_group_is_not():
 def test_a_core_of_one_row_stays_as_it_is():
     core = np.array([True, False, False])
     np.testing.assert_array_equal(connected(np.zeros((3, 1)), core), core)
+
+
+def test_a_row_is_alone_and_a_group_is_not():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 3))
+    rows[:12] = 8.0 + 0.3 * rng.normal(size=(12, 3))
+    rows[12] = [0.0, -9.0, 9.0]
+    near = np.arange(200) > 12
+    np.testing.assert_array_equal(np.flatnonzero(alone(rows, near)), [12])
+    assert not alone(rows, np.ones(200, dtype=bool)).any()

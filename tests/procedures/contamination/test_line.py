@@ -18,7 +18,7 @@ def line_of(X, y, weights=None, alpha=None):
     weights = np.ones(len(y)) if weights is None else weights
     everybody = np.ones(len(y), dtype=bool)
     rng = np.random.default_rng(0)
-    return majority_line(X, y, weights, everybody, alpha, rng)
+    return majority_line(X, y, weights, everybody, ~everybody, alpha, rng)
 
 
 @pytest.mark.parametrize("d", [1, 3, 10])

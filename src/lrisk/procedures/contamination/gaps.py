@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..._typing import Bools, Floats
+from ..._typing import Bools, Floats, Indices
 from .kernel_ridge import squared_distances
 
 #: Neighbours of a row that must be near; one may be a copy or another stray row.
@@ -16,11 +16,36 @@ STEPS = 10
 def apart_from(rows: Floats, others: Floats) -> Bools:
     """Rows twice as far from the others as nearly all of these are from each other."""
     k = min(NEIGHBOURS, len(others) - 1)
-    among = squared_distances(others, others)
+    theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
+    return np.asarray(theirs > _reach(others))
+
+
+def _reach(rows: Floats) -> float:
+    """Squared: twice as far as nearly all rows are from their fifth neighbour."""
+    k = min(NEIGHBOURS, len(rows) - 1)
+    among = squared_distances(rows, rows)
     rounding = 1e-12 * float(among.max())  # rows may be copies of each other
     own = np.partition(among, k, axis=1)[:, k]
-    theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
-    return np.asarray(theirs > 4.0 * np.quantile(own, 0.95) + rounding)
+    return 4.0 * float(np.quantile(own, 0.95)) + rounding
+
+
+def _at_most(rows: Indices) -> Indices:
+    """Some of these rows, evenly spread."""
+    few = np.linspace(0, len(rows) - 1, min(len(rows), MOST_ROWS)).astype(int)
+    return np.asarray(rows[few])
+
+
+def alone(rows: Floats, near: Bools) -> Bools:
+    """Rows without others round them, by the distances among near ones; shape (n,)."""
+    out = np.zeros(len(rows), dtype=bool)
+    far, own = np.flatnonzero(~near), _at_most(np.flatnonzero(near))
+    if len(far) == 0 or len(own) < 2:
+        return out
+    others = np.concatenate([own, _at_most(far)])
+    k = min(NEIGHBOURS, len(others) - 1)
+    theirs = np.partition(squared_distances(rows[far], rows[others]), k, axis=1)[:, k]
+    out[far] = theirs > _reach(rows[own])
+    return out
 
 
 def connected(rows: Floats, core: Bools) -> Bools:
@@ -35,8 +60,7 @@ def connected(rows: Floats, core: Bools) -> Bools:
         own = np.flatnonzero(joined)
         if len(rest) == 0 or len(own) < 2:
             break
-        few = np.linspace(0, len(own) - 1, min(len(own), MOST_ROWS)).astype(int)
-        near = ~apart_from(rows[rest], rows[own[few]])
+        near = ~apart_from(rows[rest], rows[_at_most(own)])
         if not near.any():
             break
         joined[rest[near]] = True

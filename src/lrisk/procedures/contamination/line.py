@@ -12,13 +12,14 @@ from scipy.special import ndtri
 
 from ..._typing import Bools, Floats
 from .final_fit import LINEAR_ALPHAS, LinearFit
-from .gaps import connected
+from .gaps import alone, connected
 from .populations import FAR_RESIDUAL, TOO_FAR, expected_beyond, split
 from .residuals import Rows
 from .robust_scale import (
     COMPRESSED_BEYOND,
     Columns,
     compress,
+    distance_as_a_whole,
     half_scale,
 )
 from .tightest_half import tightest_half
@@ -42,6 +43,8 @@ ROWS_A_PARAMETER = 4
 #: 30 % of the rows counts if the others are 2.5 times as tight about it: rows of a
 #: curved relation are not left out for being fitted worse.
 COST = 3.0
+#: Share of wrong rows up to which a line is promised to hold.
+PROMISED = 0.3
 
 
 class Line(NamedTuple):
@@ -67,22 +70,29 @@ class Line(NamedTuple):
         """Rows without weight."""
         return int(np.sum(self.factors == 0.0))
 
+    def about(self, rows: Bools) -> float:
+        """Scale of these rows, as far as they have weight, about the line."""
+        own = rows & (self.factors > 0.0)
+        return self.scale * max(half_scale(self.u[own]), 1e-12)
+
 
 def majority_line(
     X: Floats,
     y: Floats,
     weights: Floats,
     usual: Bools,
+    known: Bools,
     alpha: float | None,
     rng: np.random.Generator,
 ) -> Line:
     """The line through most rows, and the factors of all of them in it.
 
     1. The half of the `usual` rows that lies nearest to a line of its own says which
-       rows are near in x.
-    2. Two lines are settled among the near ones: one begins with all of them, one with
-       that half. The second counts if they are so much tighter about it that the rows
-       it leaves out are worth it.
+       rows are near in x. Rows that are `known` to agree with others round them, and
+       not far out in most columns, may be near as well: curved relations bend there.
+    2. Lines are settled among the near ones, with and without those: some begin with
+       all rows, some with that half. Another than the first counts if the rows are so
+       much tighter about it that those it leaves out are worth it.
     3. Rows far out are let in unless the line of the near ones contradicts them. They
        have no say in who is near: many of them would agree on a line of their own.
     """
@@ -96,13 +106,38 @@ def majority_line(
     half[usual] = tightest_half(
         Rows(Z[usual], y[usual], weights[usual], plain.alpha), rng
     )
-    near = connected(compress(Z, COMPRESSED_BEYOND), _near(plain, half))
-    ordinary = _settled(rows, usual & near, near, usual)
-    majority = _settled(rows, half & near, near, usual)
-    gain = float(np.sum(near & usual)) * np.log(ordinary.scale / majority.scale)
-    more = majority.left_out - ordinary.left_out
-    line = majority if gain > COST * max(more, 1) else ordinary
-    return line if np.all(near) else _with_far_rows(rows, line, usual)
+    places = compress(Z, COMPRESSED_BEYOND)
+    near = connected(places, _near(plain, half))
+    distance, far = distance_as_a_whole(Z, weights, usual)
+    known = known & usual & (distance <= far) & ~alone(places, near)
+    wide = near | known
+    lines = [
+        _settled(rows, start & among, among, usual)
+        for among in ([near] if np.array_equal(wide, near) else [wide, near])
+        for start in (usual, half)
+    ]
+    line = _worth_most(lines, near & usual, known)
+    return line if np.all(line.near) else _with_far_rows(rows, line, usual)
+
+
+def _worth_most(lines: list[Line], rows: Bools, known: Bools) -> Line:
+    """The line about which the rows are tightest for what it leaves out.
+
+    The first counts unless another pays for the rows, at least one, that it leaves out
+    and the first does not. If most of those are known, it must pay as for all wrong
+    rows that are promised for: a line may fit them badly, but nothing else says that
+    they are wrong.
+    """
+    best, most, n = lines[0], 0.0, float(np.sum(rows))
+    for line in lines[1:]:
+        out = (line.factors == 0.0) & (lines[0].factors > 0.0)
+        price = float(max(line.left_out - lines[0].left_out, 1))
+        if 2 * np.sum(out & known) > np.sum(out):
+            price = max(price, PROMISED * n)
+        gain = n * np.log(lines[0].about(rows) / line.about(rows)) - COST * price
+        if gain > most:
+            best, most = line, gain
+    return best
 
 
 def _without_shrinkage(rows: Rows) -> Rows:

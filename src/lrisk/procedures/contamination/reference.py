@@ -129,7 +129,7 @@ def line_reference(
         return None
     everybody = np.ones(len(y), dtype=bool)
     Z, rng = columns.bounded(X), np.random.default_rng(seed)
-    line = majority_line(Z, y, np.ones(len(y)), everybody, None, rng)
+    line = majority_line(Z, y, np.ones(len(y)), everybody, ~everybody, None, rng)
     fit = line.fit
     own = Columns.of(Z)  # the line is over columns standardised once more
     fit = fit._replace(

@@ -146,8 +146,15 @@ def _by_the_line(
         X[usual], y[usual], weights[usual], judgement.group[usual], model.alpha
     )
     asked &= usual | dropped
+    known = np.abs(judgement.in_core_scales(y)) <= HELD_BEYOND
     line = majority_line(
-        X[asked], y[asked], weights[asked], usual[asked], model.alpha, rng
+        X[asked],
+        y[asked],
+        weights[asked],
+        usual[asked],
+        known[asked],
+        model.alpha,
+        rng,
     )
     factors = np.zeros(len(y))
     factors[asked] = line.factors
