@@ -336,7 +336,7 @@ def test_verbose_tells_what_was_found(capsys):
 
 @pytest.mark.parametrize("kind", ["ages", "saturating"])
 def test_rows_of_a_curved_relation_are_not_left_out_of_a_line(kind):
-    """A plane fits the tail of a skewed column badly; its rows are right all the same."""
+    """A plane fits the tail of a skewed column badly; its rows are right."""
     ages = [3, 7, 14, 28, 56, 90, 100, 180, 270, 365]
     shares = [0.13, 0.12, 0.06, 0.45, 0.09, 0.05, 0.04, 0.025, 0.015, 0.02]
     for seed in range(3):
