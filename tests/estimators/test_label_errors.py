@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
@@ -137,3 +137,20 @@ def test_what_it_cannot_use_is_refused():
         LabelErrorDetector(contamination=0.7).fit(X, y)
     with pytest.raises(ValueError, match="probabilities of shape"):
         LabelErrorDetector().fit(X, y, probabilities=np.ones((60, 3)))
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 3])
+def test_few_groups_cannot_tell(n_groups):
+    X, y = make_classification(200, random_state=0)
+    for estimator in (None, LogisticRegression()):
+        found = LabelErrorDetector(estimator, random_state=0)
+        found.fit(X, y, groups=np.arange(200) % n_groups)
+        assert found.answer_ == "cannot tell"
+
+
+def test_a_reference_that_sees_one_class():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), np.zeros(100, dtype=int)
+    y[:2] = 1
+    found = LabelErrorDetector(LogisticRegression(), random_state=0).fit(X, y)
+    assert np.all(np.isfinite(found.outlier_score_))

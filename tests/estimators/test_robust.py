@@ -351,3 +351,46 @@ def test_rows_of_a_curved_relation_are_not_left_out_of_a_line(kind):
         model = RobustRegressor(random_state=0).fit(X, y + 0.3 * rng.normal(size=700))
         assert np.mean(model.leverage_mask_) <= 0.01
         assert model.inlier_mask_.all()
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+@pytest.mark.parametrize("kind", ["binary", "rare", "zeros"])
+def test_many_equal_targets_are_no_line(kind, n):
+    """A half of equal targets is fitted exactly by a constant, and says nothing."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 3))
+    signal = X.sum(axis=1) + rng.normal(size=n)
+    y = (signal > (0.0 if kind == "binary" else 2.0)).astype(float)
+    if kind == "zeros":
+        y = np.where(signal > 0.5, 5.0 + signal, 0.0)
+    model = RobustRegressor(random_state=0).fit(X, y)
+    ridge = RidgeCV(LINEAR_ALPHAS).fit(X, y)
+    assert np.mean(model.leverage_mask_ | ~model.inlier_mask_) < 0.1
+    assert model.score(X, y) > 0.8 * ridge.score(X, y)
+
+
+def test_nearly_as_many_columns_as_rows():
+    """A half that its own line passes through says nothing of the others."""
+    ratios = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        slopes = rng.normal(size=25)
+        X, new = rng.normal(size=(60, 25)), rng.normal(size=(400, 25))
+        y = X @ slopes + rng.normal(size=60)
+        errors = [
+            np.mean((model.fit(X, y).predict(new) - new @ slopes) ** 2)
+            for model in (RobustRegressor(random_state=0), RidgeCV(LINEAR_ALPHAS))
+        ]
+        ratios.append(errors[0] / errors[1])
+    assert np.median(ratios) < 1.3
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6])
+def test_a_rare_binary_column_of_exact_data(noise):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(100, 3))
+        X[:, 0] = rng.random(100) < 0.05
+        y = X @ [2.0, 1.0, 1.0] + noise * rng.normal(size=100)
+        model = RobustRegressor(random_state=0).fit(X, y)
+        np.testing.assert_allclose(model.coef_, [2.0, 1.0, 1.0], atol=1e-3)

@@ -207,12 +207,16 @@ class EstimatorModels:
     def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
         """Its probabilities of some rows, fitted to others."""
         rows, options = self._rows, {}
+        p = np.zeros((len(asked), rows.n_classes))
+        only = np.unique(rows.codes[fitted])
+        if len(only) == 1:  # which many classifiers refuse
+            p[:, only] = 1.0
+            return [p]
         if self._weighted:
             options["sample_weight"] = rows.weight[fitted]
         model = clone(self._estimator).fit(
             rows.Z[fitted], rows.codes[fitted], **options
         )
-        p = np.zeros((len(asked), rows.n_classes))
         p[:, model.classes_] = model.predict_proba(rows.Z[asked])
         return [p]
 

@@ -65,11 +65,12 @@ def test_a_far_row_has_the_leverage_of_its_place(far):
     assert within.u[0] == pytest.approx(apart.u[0], rel=1e-3, abs=1e-3)
 
 
-def test_a_direction_that_no_row_has_is_known_by_the_penalty_alone():
+def test_a_direction_that_no_row_has_is_not_known():
+    """A penalty is no knowledge: no row is contradicted there."""
     _, X, y = table(3, n=40)
     X[:, 2] = 0.0
-    rows = Rows(X, y, np.ones(40), 0.01)
-    fit = rows.line(np.ones(40))
-    new = np.array([[0.0, 0.0, 2.0]])
-    seen = fit.leverage(np.zeros((1, 3)))
-    assert fit.leverage(new)[0] == pytest.approx(seen[0] + 4.0 / 0.01)
+    rows = Rows(np.vstack([X, [0.0, 0.0, 2.0]]), np.append(y, 1e6), np.ones(41), 0.01)
+    first = np.arange(41) < 40
+    found = rows.residuals(rows.line(first.astype(float)), first.astype(float))
+    assert found.leverage[40] > 1e50 and abs(found.u[40]) < 1e-20
+    assert np.all(found.leverage[:40] < 1.0)

@@ -25,6 +25,8 @@ GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
 MOST_SCALES = 10.0
 #: Share of a row below which a part of it is rounding.
 UNSEEN = 1e-12
+#: Leverage of a row in a direction that no other has.
+UNKNOWN = 1e60
 #: Rows that are sorted for the quartiles of the columns.
 MOST_SORTED = 10_000
 #: Rows on which γ and the penalty of a kernel model are compared.
@@ -89,7 +91,8 @@ class LinearFit(NamedTuple):
     def leverage(self, X: Floats) -> Floats:
         """Variance of f(x) in that of the noise: zᵀ(ZᵀWZ + α)⁻¹z + 1/Σw; shape (n,).
 
-        In directions that the rows of the fit do not have, the penalty is all there is.
+        All but infinite in directions that the rows of the fit do not have: a penalty
+        is no knowledge.
         """
         z = self.scaling(X)
         along = z @ self.basis
@@ -98,7 +101,7 @@ class LinearFit(NamedTuple):
             rest = z - along @ self.basis.T
             size = np.max(np.abs(z), axis=1, keepdims=True)
             rest[np.abs(rest) < UNSEEN * size] = 0.0
-            seen += np.einsum("ij,ij->i", rest, rest) / self.alpha
+            seen += UNKNOWN * (np.max(np.abs(rest), axis=1) > 0.0)
         return np.asarray(seen + 1.0 / self.mass)
 
 

@@ -14,7 +14,12 @@ STEPS = 10
 
 
 def apart_from(rows: Floats, others: Floats) -> Bools:
-    """Rows twice as far from the others as nearly all of these are from each other."""
+    """Rows twice as far from the others as nearly all of these are from each other.
+
+    All of them, if there are no others.
+    """
+    if len(others) == 0:
+        return np.ones(len(rows), dtype=bool)
     k = min(NEIGHBOURS, len(others) - 1)
     theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
     return np.asarray(theirs > _reach(others))

@@ -33,18 +33,25 @@ CONTRADICTED_BEYOND = 4.0
 #: Share of a tail, and where a Gaussian has it. Heavier tails stretch both numbers of
 #: scales above: they are noise, and the mean is asked for.
 TAIL, GAUSSIAN_TAIL = 0.01, float(ndtri(0.995))
+#: Most that they stretch: a little more than Student's t of five degrees, the heaviest
+#: noise that is promised for (1.45). Rows that are wrong look like a tail, too.
+HEAVIEST = 1.5
 #: Leverage, in units of the mean p/n, up to which a row is near. Rows of skewed columns
 #: reach four times the mean; ten times is 5 deviations of one column, 11 of ten.
 USUAL_LEVERAGE = 10.0
-#: Rows for each parameter from which on no penalty is needed to say who is near.
+#: Rows for each parameter below which a half says nothing: its line passes through it.
 ROWS_A_PARAMETER = 4
-#: What a row that is left out must gain for the others, in log likelihood: log 20, as
-#: if it could lie anywhere within ten scales on either side. So a line that leaves out
-#: 30 % of the rows counts if the others are 2.5 times as tight about it: rows of a
-#: curved relation are not left out for being fitted worse.
-COST = 3.0
-#: Share of wrong rows up to which a line is promised to hold.
-PROMISED = 0.3
+#: Share of one target from which on a half may be nothing else.
+TIED = 0.25
+#: What a row that is left out must gain for the others, in log likelihood: a residual
+#: of the noise has 1.4, one that may lie anywhere within ten scales on either side 3.
+#: So the line of the majority counts if it leaves out 30 % of the rows and the others
+#: are tighter by half, or a single row and they are tighter at all.
+COST = 1.5
+#: How much tighter the others must be about a line that leaves out rows of which
+#: nothing but the line says that they are wrong: parts of a curved relation are fitted
+#: up to twice as well as the whole, rows ten scales off make a third of the scale.
+TIGHTER = 2.5
 
 
 class Line(NamedTuple):
@@ -95,13 +102,17 @@ def majority_line(
        much tighter about it that those it leaves out are worth it.
     3. Rows far out are let in unless the line of the near ones contradicts them. They
        have no say in who is near: many of them would agree on a line of their own.
+
+    Of too few rows, or where a quarter of the targets are equal and a half would fit
+    exactly by a constant, a line is settled from all rows.
     """
     unit = float(np.mean(weights))  # that of a row whose noise is the noise
     Z, weights = Columns.of(X[usual]).bounded(X), weights / unit
     rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
-    plain = rows
-    if np.sum(usual) > ROWS_A_PARAMETER * rows.parameters:
-        plain = _without_shrinkage(rows)
+    everybody = np.ones(len(y), dtype=bool)
+    if np.sum(usual) < ROWS_A_PARAMETER * rows.parameters or has_ties(y[usual]):
+        return _settled(rows, usual, everybody, usual)
+    plain = _without_shrinkage(rows)
     half = usual.copy()
     half[usual] = tightest_half(
         Rows(Z[usual], y[usual], weights[usual], plain.alpha), rng
@@ -124,20 +135,24 @@ def _worth_most(lines: list[Line], rows: Bools, known: Bools) -> Line:
     """The line about which the rows are tightest for what it leaves out.
 
     The first counts unless another pays for the rows, at least one, that it leaves out
-    and the first does not. If most of those are known, it must pay as for all wrong
-    rows that are promised for: a line may fit them badly, but nothing else says that
-    they are wrong.
+    and the first does not. If most of those are known to agree with others round them,
+    a line may fit them badly, but nothing else says that they are wrong.
     """
     best, most, n = lines[0], 0.0, float(np.sum(rows))
     for line in lines[1:]:
         out = (line.factors == 0.0) & (lines[0].factors > 0.0)
-        price = float(max(line.left_out - lines[0].left_out, 1))
+        price = COST * max(line.left_out - lines[0].left_out, 1)
         if 2 * np.sum(out & known) > np.sum(out):
-            price = max(price, PROMISED * n)
-        gain = n * np.log(lines[0].about(rows) / line.about(rows)) - COST * price
+            price = max(price, n * np.log(TIGHTER))
+        gain = n * np.log(lines[0].about(rows) / line.about(rows)) - price
         if gain > most:
             best, most = line, gain
     return best
+
+
+def has_ties(y: Floats) -> bool:
+    """Whether a single value holds a quarter of the targets."""
+    return bool(np.max(np.unique(y, return_counts=True)[1]) >= TIED * len(y))
 
 
 def _without_shrinkage(rows: Rows) -> Rows:
@@ -176,7 +191,8 @@ def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
         fit = rows.line(factors)
         residuals = rows.residuals(fit, factors)
         scale = max(half_scale(residuals.u[counted]), _rounding(rows, fit, near))
-        u = residuals.u / scale
+        with np.errstate(over="ignore"):
+            u = residuals.u / scale
         held = HELD_BEYOND * _heavier_tail(u[near & (factors > 0.0)])
         again = residuals.factors(scale, held)
         again[~near] = 0.0
@@ -190,12 +206,13 @@ def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
 
 
 def _heavier_tail(u: Floats) -> float:
-    """How much farther than a Gaussian's the tails of these residuals reach; ≥ 1.
+    """How much farther than a Gaussian's the tails of these residuals reach; 1 to 1.5.
 
     By the quantile of one in a hundred, less the standard error of that share.
     """
     share = TAIL + np.sqrt(TAIL / len(u))
-    return max(float(np.quantile(np.abs(u), 1.0 - share)) / GAUSSIAN_TAIL, 1.0)
+    tail = float(np.quantile(np.abs(u), 1.0 - share)) / GAUSSIAN_TAIL
+    return min(max(tail, 1.0), HEAVIEST)
 
 
 def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:

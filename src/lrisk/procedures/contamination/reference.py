@@ -22,7 +22,7 @@ from .kernel_ridge import (
     bumps,
     weighted_ridge,
 )
-from .line import majority_line
+from .line import ROWS_A_PARAMETER, has_ties, majority_line
 from .robust_scale import (
     COMPRESSED_BEYOND,
     Columns,
@@ -42,8 +42,6 @@ SEARCH_ROWS = 400
 #: Penalties, not below those of the grid, under which half-samples are found first: the
 #: lower ones then begin near a good half. And steps under each, and under the last one.
 SOFT_PENALTIES, SOFT_STEPS, HALF_STEPS = (3.0, 0.6), 4, 8
-#: Rows for each parameter of a line below which it is no reference.
-ROWS_A_PARAMETER = 4
 #: Tukey's constant for 95 % efficiency at the Gaussian, and Huber's.
 BISQUARE, HUBER = 4.685, 1.345
 
@@ -124,8 +122,8 @@ def seen_from(
 def line_reference(
     X: Floats, y: Floats, columns: Columns, seed: int
 ) -> LineReference | None:
-    """The line of the majority, or None where rows are too few for one."""
-    if len(y) < ROWS_A_PARAMETER * (X.shape[1] + 1):
+    """The line of the majority, or None of too few rows or of equal targets."""
+    if len(y) < ROWS_A_PARAMETER * (X.shape[1] + 1) or has_ties(y):
         return None
     everybody = np.ones(len(y), dtype=bool)
     Z, rng = columns.bounded(X), np.random.default_rng(seed)

@@ -10,6 +10,8 @@ from .final_fit import LinearFit, fit_linear
 #: Scales beyond which a residual has no say at all. Student's t of five degrees, the
 #: heaviest noise that is promised for, is beyond once in 8,400 rows.
 LEFT_OUT_BEYOND = 10.0
+#: Share of its own fit below which others have no say in it.
+LEAST_OTHERS = 1e-10
 
 
 class Residuals(NamedTuple):
@@ -27,11 +29,13 @@ class Residuals(NamedTuple):
     def of(cls, fit: LinearFit, Z: Floats, y: Floats, weights: Floats) -> "Residuals":
         """Of all rows; `weights` (0 for none) are those they have in the fit."""
         h = fit.leverage(Z)
-        others = np.maximum(1.0 - weights * h, 1e-10)
+        others = np.maximum(1.0 - weights * h, LEAST_OTHERS)
         g = h / others
         with np.errstate(over="ignore"):
             away = (y - fit.predict(Z)) / others
-            return cls(np.asarray(away / np.sqrt(1.0 + g)), np.asarray(g))
+            u = np.asarray(away / np.sqrt(1.0 + g))
+        # What a row alone decides, it cannot contradict.
+        return cls(np.where(others > LEAST_OTHERS, u, 0.0), np.asarray(g))
 
     @property
     def left_out(self) -> Floats:

@@ -164,7 +164,7 @@ def judge_labels(
     if places is None:
         places = equal_rows(rows.Z)
     rows = rows._replace(folds=assign_folds(rows.codes, CONSTANTS.folds, rng, places))
-    if n < FEWEST or rows.folds.max() < 1:
+    if n < FEWEST or rows.folds.max() < 2:  # two folds leave none to learn from
         answer, nats = ("noise", np.inf) if share else ("cannot tell", -np.inf)
         interval = (0.0, 0.5) if given is None else (share, share)
         noise = uniform_noise(share, rows.n_classes)
