@@ -86,3 +86,15 @@ def test_kernel_search_takes_the_lowest_left_out_error(problem):
     for gamma in (best.kernel.gamma * 0.01, best.kernel.gamma * 100):
         other = fit_kernel(X, y, ones, Kernel("rbf", gamma=gamma), search_gamma=False)
         assert error <= np.mean(other.left_out**2) * 1.05
+
+
+def test_one_row_held_back_does_not_choose_the_penalty():
+    """Nearly as many columns as rows: the penalty is that of all but this row."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(200, 150)) > 0.8).astype(float)
+    y = X @ rng.normal(size=150) + 3.0 * rng.normal(size=200)
+    factors = np.ones(200)
+    factors[7] = 0.5
+    everybody = fit_linear(X, y, np.ones(200))
+    held = fit_linear(X, y, np.ones(200), factors=factors)
+    assert 0.4 < held.alpha / everybody.alpha < 2.5

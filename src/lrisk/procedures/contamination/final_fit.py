@@ -120,9 +120,8 @@ def fit_linear(
     U diag(s²/(s² + α)) Uᵀ plus that of the intercept.
 
     With `factors` the weights are w∘factors, the factors those that hold residuals
-    back. These rows have no say in the search of α, and in it the squared residuals
-    e² of the rows left out count as e²/(1 + leverage): a far row, of which the others
-    know little, would decide it. `scale` is that of the columns, if it is known.
+    back. These rows have no say in the search of α. `scale` is that of the columns, if
+    it is known.
     """
     if factors is not None:
         weights, largest = weights * factors, np.max(factors)
@@ -149,25 +148,24 @@ def fit_linear(
     grid = alphas * float(np.mean(weights)) if alpha is None else [alpha]
     shrink = values / (values + np.reshape(grid, (-1, 1)))
 
-    def left_out(part: slice, shrink: Floats) -> tuple[Floats, Floats]:
-        """√w∘residuals of some rows left out, for each row of factors; 1 − leverage."""
+    def left_out(part: slice, shrink: Floats) -> Floats:
+        """√w∘residuals of some rows left out, for each penalty's shrinkage."""
         rows = U[part]
         residuals = target[part, None] - rows @ (shrink * projected).T
         own = (rows * rows) @ shrink.T + base[part, None]
-        others = np.maximum(1.0 - own, 1e-10)
-        return np.asarray(residuals / others), others
+        return np.asarray(residuals / np.maximum(1.0 - own, 1e-10))
 
     best = 0
     if len(grid) > 1:
         errors = np.zeros(len(grid))
         for part in blocks(n, len(grid)):
-            left, others = left_out(part, shrink)
+            left = left_out(part, shrink)
             if factors is not None:
-                left = (left * np.sqrt(others))[factors[part] == largest]
+                left = left[factors[part] == largest]
             errors += np.einsum("ij,ij->j", left, left)
         best = int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))
     penalty = float(grid[best])
-    left = left_out(slice(None), shrink[best : best + 1])[0][:, 0] / root
+    left = left_out(slice(None), shrink[best : best + 1])[:, 0] / root
     slopes = V @ (np.sqrt(values) / (values + penalty) * projected)
     coef = slopes / scaling.scale
     intercept = level - float(coef @ scaling.center)

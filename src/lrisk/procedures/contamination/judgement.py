@@ -23,14 +23,12 @@ from .reference import (
     robust_reference,
     weighted_reference,
 )
-from .robust_scale import Columns, compress, half_scale
+from .robust_scale import Columns, compress, half_scale, one_value_prevails
 
 #: Chance above which a row is flagged.
 FLAGGED_ABOVE = 0.7
 #: Least rows for a verdict, and most rows that references are fitted to.
 FEWEST_ROWS, PILOT_ROWS = 40, 1000
-#: Share of one value from which on half-samples would see nothing else.
-POINT_MASS = 0.25
 #: Share of the robust error below which the ordinary fit calls flagged rows structure.
 PREDICTABLE_BELOW = 0.6
 #: Share from which on the level is estimated again without the flagged rows.
@@ -96,8 +94,7 @@ def has_point_mass(y: Floats) -> bool:
     Then half of the rows may be fitted perfectly by a constant, as in claims, rain and
     all that is cut off at zero.
     """
-    _, counts = np.unique(y, return_counts=True)
-    return bool(counts.max() >= POINT_MASS * len(y)) and tie_width(y) == 0.0
+    return one_value_prevails(y) and tie_width(y) == 0.0
 
 
 def verdict(

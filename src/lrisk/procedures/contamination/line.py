@@ -21,6 +21,7 @@ from .robust_scale import (
     compress,
     distance_as_a_whole,
     half_scale,
+    one_value_prevails,
 )
 from .tightest_half import tightest_half
 
@@ -41,8 +42,6 @@ HEAVIEST = 1.5
 USUAL_LEVERAGE = 10.0
 #: Rows for each parameter below which a half says nothing: its line passes through it.
 ROWS_A_PARAMETER = 4
-#: Share of one target from which on a half may be nothing else.
-TIED = 0.25
 #: What a row that is left out must gain for the others, in log likelihood: a residual
 #: of the noise has 1.4, one that may lie anywhere within ten scales on either side 3.
 #: So the line of the majority counts if it leaves out 30 % of the rows and the others
@@ -110,7 +109,9 @@ def majority_line(
     Z, weights = Columns.of(X[usual]).bounded(X), weights / unit
     rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
     everybody = np.ones(len(y), dtype=bool)
-    if np.sum(usual) < ROWS_A_PARAMETER * rows.parameters or has_ties(y[usual]):
+    if np.sum(usual) < ROWS_A_PARAMETER * rows.parameters or one_value_prevails(
+        y[usual]
+    ):
         return _settled(rows, usual, everybody, usual)
     plain = _without_shrinkage(rows)
     half = usual.copy()
@@ -148,11 +149,6 @@ def _worth_most(lines: list[Line], rows: Bools, known: Bools) -> Line:
         if gain > most:
             best, most = line, gain
     return best
-
-
-def has_ties(y: Floats) -> bool:
-    """Whether a single value holds a quarter of the targets."""
-    return bool(np.max(np.unique(y, return_counts=True)[1]) >= TIED * len(y))
 
 
 def _without_shrinkage(rows: Rows) -> Rows:
@@ -221,6 +217,7 @@ def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
     One that the near rows or other far ones contradict is out for good; if that is half
     of them, none is believed. The noise is measured by the root mean square of the near
     ones, which varies less than a median.
+
     Rows judged wrong before (not `usual`) are let in only if the line has foreseen
     their values within a third, or those of some of them and contradicts none.
     """

@@ -22,11 +22,12 @@ from .kernel_ridge import (
     bumps,
     weighted_ridge,
 )
-from .line import ROWS_A_PARAMETER, has_ties, majority_line
+from .line import ROWS_A_PARAMETER, majority_line
 from .robust_scale import (
     COMPRESSED_BEYOND,
     Columns,
     half_scale,
+    one_value_prevails,
     shortest_half,
     spread,
     stretch,
@@ -123,7 +124,7 @@ def line_reference(
     X: Floats, y: Floats, columns: Columns, seed: int
 ) -> LineReference | None:
     """The line of the majority, or None of too few rows or of equal targets."""
-    if len(y) < ROWS_A_PARAMETER * (X.shape[1] + 1) or has_ties(y):
+    if len(y) < ROWS_A_PARAMETER * (X.shape[1] + 1) or one_value_prevails(y):
         return None
     everybody = np.ones(len(y), dtype=bool)
     Z, rng = columns.bounded(X), np.random.default_rng(seed)

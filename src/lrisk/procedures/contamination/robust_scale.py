@@ -17,6 +17,8 @@ MOVED = 0.25
 #: the usual distance, and FAR/d more because few columns vary more than many; and so
 #: many times the spread of the lower half.
 FAR, SPREADS = 1.5, 6.0
+#: Share of one value from which on half of the rows may be nothing else: half a half.
+POINT_MASS = 0.25
 #: 1/Φ⁻¹(¾): what turns a median of |x| into a Gaussian's standard deviation.
 MAD_FACTOR = float(1.0 / ndtri(0.75))
 
@@ -38,6 +40,12 @@ def spread(values: Floats) -> float:
     low, high = np.quantile(values, [0.1, 0.9])
     middle = float(high - low) / (2.0 * float(ndtri(0.9)))
     return middle if middle > 0.0 else float(np.std(values))
+
+
+def one_value_prevails(values: Floats) -> bool:
+    """Whether a single value holds a quarter of them; a constant fits these exactly."""
+    counts = np.unique(values, return_counts=True)[1]
+    return bool(np.max(counts) >= POINT_MASS * len(values))
 
 
 def shortest_half(values: Floats) -> tuple[float, float]:
