@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.special import ndtri
 
-from ..._typing import Bools, Floats
+from ..._typing import Floats
 from ...spaces import Kernel, NystroemSpace
 from ...spaces.nystroem import HELD_ENTRIES, Centres
 from ..nystroem import drawn_centres
@@ -119,12 +119,12 @@ def fit_linear(
     With Z = √w∘(standardised, weighted-centred) rows = U S Vᵀ, the hat matrix is
     U diag(s²/(s² + α)) Uᵀ plus that of the intercept.
 
-    With `factors` the weights are w∘factors, the factors those that hold residuals
-    back. These rows have no say in the search of α. `scale` is that of the columns, if
-    it is known.
+    With `factors` a, which hold rows back, the weights are w∘a, and α has the least
+    Σ w_i a_i² e_i², e_i the residuals left out: what a row can add to that is bounded
+    like its pull on the fit. `scale` is that of the columns, if it is known.
     """
     if factors is not None:
-        weights, largest = weights * factors, np.max(factors)
+        weights = weights * factors
     scaling = Scaling.of(X, weights) if scale is None else Scaling(scale, scale)
     scaling = scaling.about_the_mean(X, weights)
     root = np.sqrt(weights)
@@ -161,7 +161,7 @@ def fit_linear(
         for part in blocks(n, len(grid)):
             left = left_out(part, shrink)
             if factors is not None:
-                left = left[factors[part] == largest]
+                left *= np.sqrt(factors[part, None])
             errors += np.einsum("ij,ij->j", left, left)
         best = int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))
     penalty = float(grid[best])
@@ -218,12 +218,9 @@ def _prepared(
     kernel: Kernel,
     alpha: float | None,
     search_gamma: bool,
-    say: Bools,
+    factors: Floats,
 ) -> Prepared:
-    """What a kernel fit begins with; γ and α that are not given by leave-one-out.
-
-    Only rows that have a `say` count in their choice.
-    """
+    """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
     scaling = Scaling.of(X, weights)
     Z = scaling(X)
     level = float(np.average(y, weights=weights))
@@ -232,7 +229,7 @@ def _prepared(
     penalty = alpha
     if alpha is None or search_gamma:
         kernel, penalty = _search(
-            Z[few], target[few], weights[few], kernel, alpha, search_gamma, say[few]
+            Z[few], target[few], weights[few], kernel, alpha, search_gamma, factors[few]
         )
     assert penalty is not None
     return Prepared(scaling, Z, level, target, kernel, penalty)
@@ -254,10 +251,9 @@ def fit_kernel(
     Over all rows, or over fewer `components` drawn from them. `factors` as in
     `fit_linear`.
     """
-    say = np.ones(len(y), dtype=bool)
-    if factors is not None:
-        weights, say = weights * factors, factors == np.max(factors)
-    begun = _prepared(X, y, weights, kernel, alpha, search_gamma, say)
+    factors = np.ones(len(y)) if factors is None else factors
+    weights = weights * factors
+    begun = _prepared(X, y, weights, kernel, alpha, search_gamma, factors)
     if components is not None and components.number < len(y):
         drawn = drawn_centres(X, components.number, components.salt)
         return _over_centres(begun, weights, begun.Z[drawn])
@@ -298,9 +294,12 @@ def _search(
     kernel: Kernel,
     alpha: float | None,
     search_gamma: bool,
-    say: Bools,
+    factors: Floats,
 ) -> tuple[Kernel, float]:
-    """The γ and α with the lowest weighted leave-one-out error."""
+    """The γ and α of the least Σ w_i a_i e_i², with residuals left out of the fit.
+
+    The weights w have the factors a in them already; see `fit_linear`.
+    """
     kernels = [kernel]
     if search_gamma:
         unit = Pairs.of(Z, Z).unit
@@ -317,8 +316,8 @@ def _search(
         projected, squares = vectors.T @ (root * y), vectors * vectors
         for penalty in grid:
             shrink = 1.0 / (values + penalty)
-            left = ((vectors @ (shrink * projected)) / (squares @ shrink))[say]
-            error = float(left @ left)
+            left = (vectors @ (shrink * projected)) / (squares @ shrink)
+            error = float((factors * left) @ left)
             if best is None or error < best[0]:
                 best = (error, candidate, float(penalty))
     assert best is not None

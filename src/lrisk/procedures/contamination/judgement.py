@@ -17,6 +17,7 @@ from .populations import FAR_RESIDUAL, Populations, split
 from .reference import (
     BISQUARE,
     AnyReference,
+    LineReference,
     Reference,
     line_reference,
     ordinary_reference,
@@ -208,7 +209,8 @@ def _look(
     reference: AnyReference, y: Floats, width: float, level_rows: Bools | None = None
 ) -> Look:
     fitted = y - reference.residuals
-    if not reference.approximate:
+    if isinstance(reference, LineReference):
+        fitted = reference.fitted
         width = min(width, half_scale(reference.residuals))  # a line may fit the ties
     residuals = dithered(reference.residuals, width)
     found = verdict(

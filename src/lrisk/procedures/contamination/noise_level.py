@@ -7,7 +7,7 @@ import numpy as np
 from ..._typing import Bools, Floats, Indices
 from .kernel_ridge import DistancesTo, blocks
 from .neighbours import medians_of_nearest
-from .robust_scale import MAD_FACTOR, half_scale
+from .robust_scale import MAD_FACTOR, half_scale, spread
 
 #: Share of rows in a window over fitted values, the least rows in it, and its stops.
 WINDOW_SHARE, WINDOW_LEAST, STOPS = 0.15, 30, 25
@@ -18,8 +18,6 @@ FLOOR_SHARE = 0.1
 #: Noise below this share of the relation's spread is nobody's concern: rounding, and
 #: the shrinkage of the smallest penalty, stay far below it.
 LEAST_NOISE = 1e-4
-#: (q90 − q10) of a standard Gaussian.
-MIDDLE_WIDTH = 2.563103
 
 
 class NoiseLevel(NamedTuple):
@@ -55,12 +53,12 @@ class NoiseLevel(NamedTuple):
         `approximate`; for others it is what rounding leaves.
         """
         size = np.abs(residuals) if kept is None else np.abs(residuals[kept])
-        low, high = np.quantile(fitted, [0.1, 0.9])
-        floor = FLOOR_SHARE * float(high - low) / MIDDLE_WIDTH * approximate
-        floor = max(floor, LEAST_NOISE * float(np.std(fitted)), 1e-12 * np.max(size))
+        least = 1e-12 * spread(size)
+        share = FLOOR_SHARE if approximate else LEAST_NOISE
+        floor = max(share * spread(fitted), least)
         members = np.arange(len(rows)) if kept is None else np.flatnonzero(kept)
         fitted = fitted[members]
-        common = max(half_scale(size), 1e-12 * float(np.max(size)), 1e-300)
+        common = max(half_scale(size), least, 1e-300)
         none = np.zeros(1)
         if len(size) < 2 * WINDOW_LEAST:
             return cls(common, floor, none, none, rows, members[:0], none[:0], 0)

@@ -89,10 +89,12 @@ class LineReference(NamedTuple):
     """The line of the majority as a reference.
 
     residuals : y − f(x), each left out of its fit, over √(1 + leverage)
+    fitted : f(x), which these do not tell
     columns, rows, line : what predicts other rows
     """
 
     residuals: Floats
+    fitted: Floats
     columns: Columns
     rows: Floats
     line: LinearFit
@@ -135,7 +137,8 @@ def line_reference(
         coef=fit.coef / own.scale,
         intercept=fit.intercept - float(fit.coef / own.scale @ own.center),
     )
-    return LineReference(line.u * line.scale, columns, columns.compressed(X), fit)
+    rows = columns.compressed(X)
+    return LineReference(line.u * line.scale, fit.predict(Z), columns, rows, fit)
 
 
 def capped_error(residuals: Floats, cap: float) -> float:

@@ -8,8 +8,8 @@ from ..._typing import Floats
 from .final_fit import LinearFit, fit_linear
 
 #: Scales beyond which a residual has no say at all. Student's t of five degrees, the
-#: heaviest noise that is promised for, is beyond once in 8,400 rows.
-LEFT_OUT_BEYOND = 10.0
+#: heaviest noise that is promised for, is beyond once in 2,900 rows.
+LEFT_OUT_BEYOND = 8.0
 #: Share of its own fit below which others have no say in it.
 LEAST_OTHERS = 1e-10
 
@@ -48,7 +48,7 @@ class Residuals(NamedTuple):
 
         A row pulls by c/√(1 + g) noise scales at most, c = `held`, and so moves the fit
         by c√(g/(1 + g)) of its standard errors. At a residual of u > c scales that is a
-        weight of c/(u + g(u − c)). Beyond ten scales it is zero.
+        weight of c/(u + g(u − c)). Beyond eight scales it is zero.
         """
         u, g = np.abs(self.u) / scale, self.leverage
         with np.errstate(over="ignore", invalid="ignore"):
