@@ -5,19 +5,17 @@ all rows; or (B) a two-piece t with lighter tails explains most of them and a wi
 Gaussian far from it the rest. Only if B is clearly the better are there outliers.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ..._typing import Floats
 from ._likelihood import (
     MOST_FREEDOM,
     MOST_OUTLIERS,
     core_log_density,
+    descend,
     freedom_of,
-    one_population,
-    two_populations,
 )
 from .robust_scale import half_scale, shortest_half
 
@@ -134,13 +132,6 @@ class Histogram(NamedTuple):
         return np.repeat(self.u, self.counts.astype(np.intp))
 
 
-def _descend(slope: Any, start: Floats, *args: object) -> tuple[float, Floats]:
-    found = minimize(
-        slope, start, args=args, jac=True, method="L-BFGS-B", options={"maxiter": 200}
-    )
-    return float(found.fun), np.asarray(found.x)
-
-
 def alone(rows: Histogram, least: float = LEAST_ALONE) -> float:
     """−log likelihood of the best single population."""
     each = rows.each()
@@ -150,9 +141,7 @@ def alone(rows: Histogram, least: float = LEAST_ALONE) -> float:
         (middle, scale, scale, 1.0, 1.0),
         (middle, scale - 0.3, scale - 0.3, -1.0, -1.0),
     ]
-    return min(
-        _descend(one_population, np.array(start), *rows, least)[0] for start in starts
-    )
+    return min(float(descend(np.array(s), *rows, least, APART)[0]) for s in starts)
 
 
 def together(
@@ -162,7 +151,7 @@ def together(
     starts = _mixture_starts(rows.each()) if start is None else [start]
     best: tuple[float, Floats] | None = None
     for point in starts:
-        found = _descend(two_populations, point, *rows, least, APART)
+        found = descend(point, *rows, least, APART)
         if np.isfinite(found[0]) and (best is None or found[0] < best[0]):
             best = found
     if best is None:
