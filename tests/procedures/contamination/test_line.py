@@ -130,3 +130,19 @@ def test_rows_far_out_have_no_say_on_others():
     after = line_of(np.vstack([X, far]), np.append(y, 50.0 * rng.normal(size=30)))
     np.testing.assert_allclose(after.factors[:120], before, atol=0.3)
     assert np.mean(after.factors[:120] == before) > 0.95
+
+
+def test_rows_far_out_as_a_whole_do_not_begin_a_line_of_few_rows():
+    """Fewer than four rows a parameter: 40 % of them in another unit."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((300, 150)) < rng.beta(1.0, 2.0, size=150)).astype(float)
+    X = X[:, X.std(axis=0) > 0.0]
+    slopes = rng.normal(size=X.shape[1]) / 8.0
+    y = X @ slopes + 0.3 * rng.normal(size=300)
+    bad = np.arange(300) < 120
+    center = X.mean(axis=0)
+    X[bad], y[bad] = center + 100.0 * (X[bad] - center), 1e4 * y[bad]
+    everybody = np.ones(300, dtype=bool)
+    line = majority_line(X, y, np.ones(300), everybody, everybody, None, rng)
+    assert not np.any(line.factors[bad])
+    assert np.mean(line.factors[~bad] > 0.0) > 0.9

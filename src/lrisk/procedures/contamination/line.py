@@ -103,16 +103,17 @@ def majority_line(
        have no say in who is near: many of them would agree on a line of their own.
 
     Of too few rows, or where a quarter of the targets are equal and a half would fit
-    exactly by a constant, a line is settled from all rows.
+    exactly by a constant, a line is settled from all rows not far out as a whole.
     """
     unit = float(np.mean(weights))  # that of a row whose noise is the noise
     Z, weights = Columns.of(X[usual]).bounded(X), weights / unit
     rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
-    everybody = np.ones(len(y), dtype=bool)
-    if np.sum(usual) < ROWS_A_PARAMETER * rows.parameters or one_value_prevails(
-        y[usual]
-    ):
-        return _settled(rows, usual, everybody, usual)
+    distance, far = distance_as_a_whole(Z, weights, usual)
+    few = np.sum(usual) < ROWS_A_PARAMETER * rows.parameters
+    if few or one_value_prevails(y[usual]):
+        near = distance <= far
+        line = _settled(rows, near & usual, near, usual)
+        return line if np.all(near) else _with_far_rows(rows, line, usual)
     plain = _without_shrinkage(rows)
     half = usual.copy()
     half[usual] = tightest_half(
@@ -120,7 +121,6 @@ def majority_line(
     )
     places = compress(Z, COMPRESSED_BEYOND)
     near = connected(places, _near(plain, half))
-    distance, far = distance_as_a_whole(Z, weights, usual)
     known = known & usual & (distance <= far) & ~alone(places, near)
     wide = near | known
     lines = [
