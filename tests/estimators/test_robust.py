@@ -394,3 +394,21 @@ def test_a_rare_binary_column_of_exact_data(noise):
         y = X @ [2.0, 1.0, 1.0] + noise * rng.normal(size=100)
         model = RobustRegressor(random_state=0).fit(X, y)
         np.testing.assert_allclose(model.coef_, [2.0, 1.0, 1.0], atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_rare_category_keeps_its_coefficient(seed):
+    """Its rows have a direction to themselves: some wrong ones do not cost it."""
+    rng = np.random.default_rng(seed)
+    code = rng.choice(10, size=600, p=rng.dirichlet(np.ones(10)))
+    X = np.column_stack([np.eye(10)[code], rng.normal(size=(600, 2))])
+    slopes = np.append(2 * rng.normal(size=10), rng.normal(size=2))
+    y = X @ slopes + 0.5 * rng.normal(size=600)
+    bad = rng.choice(600, 60, replace=False)
+    y[bad] += rng.choice([-1, 1], size=60) * rng.uniform(8, 24, size=60)
+    model = RobustRegressor(random_state=0).fit(X, y)
+    error = np.abs(model.predict(X) - X @ slopes)
+    for group in range(10):
+        own = code == group
+        if own.sum() >= 3:
+            assert error[own].mean() < 1.0, group

@@ -9,7 +9,12 @@ from lrisk.procedures.contamination._likelihood import (
     one_population,
     two_populations,
 )
-from lrisk.procedures.contamination.populations import Histogram, alone, together
+from lrisk.procedures.contamination.populations import (
+    Histogram,
+    alone,
+    split,
+    together,
+)
 
 
 def density(u, core):
@@ -41,7 +46,8 @@ def test_mixture_likelihood_by_scipy():
     p = np.array([0.1, np.log(1.1), np.log(1.1), np.log(2.0), 0.3, 12.0, np.log(5.0)])
     share = 0.499 / (1 + np.exp(-0.3))
     core = stats.t(5, loc=0.1, scale=1.1).pdf(u)
-    both = (1 - share) * core + share * stats.norm(12, 5).pdf(u)
+    width = np.sqrt(5.0**2 + (11.9 / 4) ** 2 + (1.1 / 2) ** 2)
+    both = (1 - share) * core + share * stats.norm(12, width).pdf(u)
     value, _ = two_populations(p, u, np.ones(len(u)), 3.0, 6.0)
     assert value == pytest.approx(-np.log(both).sum(), rel=1e-12)
 
@@ -136,3 +142,14 @@ def test_chance_never_falls_outwards_and_is_zero_inside():
     assert np.all(np.diff(chance) >= 0)
     assert np.all(found.outlier_probability(mode - left * np.linspace(0, 1.99, 9)) == 0)
     assert chance[-1] > 0.99
+
+
+@pytest.mark.parametrize("n", [200, 2000, 20_000])
+def test_equal_errors_of_both_signs_are_outliers(n):
+    """A spike on one side must not leave the other to the tail of the core."""
+    u = np.random.default_rng(n).normal(size=n)
+    u[: n // 5], u[n // 5 : 2 * n // 5] = -50.0, 50.0
+    found = split(u)
+    assert found.found
+    assert np.all(found.populations.outlier_probability(u)[: 2 * n // 5] > 0.99)
+    assert np.mean(found.populations.outlier_probability(u)[2 * n // 5 :] > 0.5) < 0.01

@@ -12,6 +12,8 @@ from ..._typing import Floats
 MOST_OUTLIERS = 0.499
 #: Degrees of freedom above which a t is a Gaussian.
 MOST_FREEDOM = 60.0
+#: Least width of the outliers, in distances from the core and in core scales.
+LEAST_WIDTH = (0.25, 0.5)
 #: Steps of a descent, and the relative decrease and the slope at which it ends.
 MOST_STEPS, LEAST_DECREASE, LEAST_SLOPE = 200, 2e-9, 1e-5
 #: Share of the promised decrease that a step must keep, and its halvings at most.
@@ -158,11 +160,11 @@ def two_populations(
 ) -> Any:
     """−log likelihood of a two-piece t and wide Gaussian outliers, and its slope.
 
-    p = (mode, log scales, parameter of the common degrees, logit of ε/.499, centre and
-    log width of the outliers). Outliers must have a root mean square distance of at
-    least `apart` core scales from the mode, and at least half a core scale of width:
-    penalties. With r the chance of a row to be an outlier, the slope of its likelihood
-    is (1 − r)∇log(core) + r∇log(outliers).
+    p = (mode, log scales, parameter of the common degrees, logit of ε/.499, centre c of
+    the outliers, log of what their width has beyond its least, see `outlier_width`).
+    Outliers must have a root mean square distance of at least `apart` core scales from
+    the mode: a penalty. With r the chance of a row to be an outlier, the slope of its
+    likelihood is (1 − r)∇log(core) + r∇log(outliers).
     """
     core = np.empty(5)
     core[0] = p[0]
@@ -172,7 +174,7 @@ def two_populations(
     core[4] = core[3]
     part = 1.0 / (1.0 + math.exp(-clamp(p[4], -9.0, 9.0)))
     share, centre = MOST_OUTLIERS * part, p[5]
-    width = math.exp(clamp(p[6], -9.0, 16.0))
+    width = outlier_width(core, centre, p[6])
     work, belongs = np.empty(len(u)), np.empty(len(u))
     core_log_density(u, core, work)
     inner = math.log1p(-share)
@@ -197,32 +199,36 @@ def two_populations(
     rate = (1.0 - part) * is_within(p[4], 9.0)  # of log ε
     slope[4] = rate * ((total - outliers) * share / (1.0 - share) - outliers)
     slope[5] = -first / width
-    slope[6] = -second
-    value += _penalty(core, centre, width, apart, slope)
-    slope[1] *= is_within(p[1], 9.0)
-    slope[2] *= is_within(p[2], 9.0)
+    scale, gap = 0.5 * (core[1] + core[2]), centre - core[0]
+    away = math.sqrt(gap * gap + width * width)
+    near = max(0.0, apart - away / scale)
+    by_gap = -40.0 * near * gap / (away * scale)
+    by_width = -second / width - 40.0 * near * width / (away * scale)
+    by_gap += by_width * LEAST_WIDTH[0] ** 2 * gap / width
+    by_scale = 40.0 * near * away / (scale * scale)
+    by_scale += by_width * LEAST_WIDTH[1] ** 2 * scale / width
+    slope[0] -= by_gap
+    slope[5] += by_gap
+    for k in range(1, 3):
+        slope[k] += 0.5 * core[k] * by_scale
+        slope[k] *= is_within(p[k], 9.0)
+    slope[6] = by_width * math.exp(2.0 * clamp(p[6], -9.0, 16.0)) / width
     if p[6] < -9.0 or p[6] > 16.0:
         slope[6] = 0.0
-    return value, slope
+    return value + 20.0 * near * near, slope
 
 
 @jit
-def _penalty(
-    core: Floats, centre: float, width: float, apart: float, slope: Floats
-) -> Any:
-    """What outliers that are near or thin cost; its slope is added."""
-    scale = 0.5 * (core[1] + core[2])
-    away = math.sqrt((centre - core[0]) ** 2 + width * width)
-    near = max(0.0, apart - away / scale)
-    thin = max(0.0, math.log(0.5 * scale) - math.log(width))
-    toward = (centre - core[0]) / (away * scale)
-    slope[0] += 40.0 * near * toward
-    slope[5] -= 40.0 * near * toward
-    slope[6] -= 40.0 * (near * width * width / (away * scale) + thin)
-    for k in range(1, 3):
-        part = 0.5 * core[k] / scale
-        slope[k] += 40.0 * part * (near * away / scale + thin)
-    return 20.0 * (near * near + thin * thin)
+def outlier_width(core: Floats, centre: float, parameter: float) -> Any:
+    """√(e²ᵖ + (c − m)²/16 + s²/4), with the core's mode m and mean scale s.
+
+    Never thin: the likelihood of a spike has no bound, and equal errors of both signs
+    would be a spike and a tail.
+    """
+    own = math.exp(clamp(parameter, -9.0, 16.0))
+    gap = LEAST_WIDTH[0] * (centre - core[0])
+    scale = LEAST_WIDTH[1] * 0.5 * (core[1] + core[2])
+    return math.sqrt(own * own + gap * gap + scale * scale)
 
 
 @jit

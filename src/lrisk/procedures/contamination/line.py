@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..._typing import Bools, Floats
-from .final_fit import LINEAR_ALPHAS, LinearFit
+from .final_fit import LINEAR_ALPHAS, UNKNOWN, LinearFit
 from .gaps import alone, connected
 from .populations import FAR_RESIDUAL, TOO_FAR, expected_beyond, split
 from .residuals import Rows
@@ -49,8 +49,8 @@ ROWS_A_PARAMETER = 4
 COST = 1.5
 #: How much tighter the others must be about a line that leaves out rows of which
 #: nothing but the line says that they are wrong: parts of a curved relation are fitted
-#: up to twice as well as the whole, rows ten scales off make a third of the scale.
-TIGHTER = 2.5
+#: almost three times as well as the whole (a logarithm over two decades).
+TIGHTER = 3.0
 
 
 class Line(NamedTuple):
@@ -120,7 +120,8 @@ def majority_line(
         Rows(Z[usual], y[usual], weights[usual], plain.alpha), rng
     )
     places = compress(Z, COMPRESSED_BEYOND)
-    near = connected(places, _near(plain, half))
+    near, unknown = _near(plain, half)
+    near = connected(places, near) & (usual | ~unknown)
     known = known & usual & (distance <= far) & ~alone(places, near)
     wide = near | known
     lines = [
@@ -160,8 +161,11 @@ def _without_shrinkage(rows: Rows) -> Rows:
     return rows._replace(alpha=float(LINEAR_ALPHAS[0]))
 
 
-def _near(rows: Rows, half: Bools) -> Bools:
-    """Rows of usual leverage, measured from those of the half that have it."""
+def _near(rows: Rows, half: Bools) -> tuple[Bools, Bools]:
+    """Rows of usual leverage, measured from those of the half that have it.
+
+    And rows with a direction that the half does not have.
+    """
     core, near = half, half
     for _ in range(ROUNDS):
         factors = core.astype(np.float64)
@@ -171,7 +175,8 @@ def _near(rows: Rows, half: Bools) -> Bools:
         if np.array_equal(again, core) or np.sum(again) < 2 * rows.parameters:
             break
         core = again
-    return near | half if np.sum(half & near) < 2 * rows.parameters else near
+    near = near | half if np.sum(half & near) < 2 * rows.parameters else near
+    return near, g >= UNKNOWN
 
 
 def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
@@ -214,12 +219,14 @@ def _heavier_tail(u: Floats) -> float:
 def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
     """The line with the rows far out that it does not contradict.
 
-    One that the near rows or other far ones contradict is out for good; if that is half
-    of them, none is believed. The noise is measured by the root mean square of the near
-    ones, which varies less than a median.
+    One that the near rows contradict is out for good; if that is half of them, none is
+    believed. So is one that other far ones contradict, the worst of them first: they
+    spoil what is foreseen for the others. The noise is measured by the root mean square
+    of the near ones, which varies less than a median.
 
     Rows judged wrong before (not `usual`) are let in only if the line has foreseen
-    their values within a third, or those of some of them and contradicts none.
+    their values within a third, or those of some of them and contradicts none; or if
+    they have a direction to themselves, as a rare category has, where they harm nobody.
     """
     own = line.factors > 0.0
     near = line.near
@@ -235,16 +242,21 @@ def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
     for _ in range(ROUNDS):
         fit = rows.line(factors)
         residuals = rows.residuals(fit, factors)
+        away, limit = np.abs(residuals.u) / scale, CONTRADICTED_BEYOND * tail
         if ruling is None:
             ruling = ~near & (residuals.leverage > 1.0)
-        away = np.abs(residuals.u) / scale
-        contradicted = contradicted | (away > CONTRADICTED_BEYOND * tail)
+            own_direction = residuals.leverage >= UNKNOWN
+        else:
+            worst = np.max(away, where=~contradicted, initial=limit)
+            limit = np.sqrt(limit) * np.sqrt(worst)
+        contradicted = contradicted | (away > limit)
         with np.errstate(over="ignore"):
             error = scale * np.sqrt(1.0 + residuals.leverage)
             value = np.abs(rows.y - residuals.left_out - middle)
         foreseen = value > HELD_BEYOND * tail * error
         if np.any(foreseen & doubted) and not np.any(contradicted & doubted):
             foreseen = foreseen | doubted
+        foreseen |= own_direction
         again = residuals.factors(scale, HELD_BEYOND * tail)
         again[contradicted | ~(usual | foreseen)] = 0.0
         if 2 * np.sum(contradicted & ~near) >= np.sum(~near):

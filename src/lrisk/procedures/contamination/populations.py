@@ -16,6 +16,7 @@ from ._likelihood import (
     core_log_density,
     descend,
     freedom_of,
+    outlier_width,
 )
 from .robust_scale import half_scale, shortest_half
 
@@ -161,7 +162,7 @@ def together(
     left, right = np.exp(np.clip(p[1:3], -9.0, 9.0))
     share = MOST_OUTLIERS / (1.0 + np.exp(-np.clip(p[4], -9.0, 9.0)))
     core = np.array([p[0], left, right, freedom, freedom])
-    width = float(np.exp(np.clip(p[6], -9.0, 16.0)))
+    width = float(outlier_width(core, p[5], p[6]))
     return Populations(core, float(share), float(p[5]), width, best[0], p)
 
 

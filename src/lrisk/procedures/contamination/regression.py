@@ -101,7 +101,7 @@ def fit_judged(
         factors[dropped] = 0.0
     else:
         u = np.abs(judgement.in_core_scales(y))
-        factors = HELD_BEYOND / np.maximum(u, HELD_BEYOND) * (1.0 - judgement.chance)
+        factors = HELD_BEYOND / np.maximum(u, HELD_BEYOND)
         factors[dropped] = 0.0
     kept = factors > 0.0
     pulling = ~(kept | dropped)
