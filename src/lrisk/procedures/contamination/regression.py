@@ -38,6 +38,12 @@ class Model(NamedTuple):
         """Whether the coefficients are of columns."""
         return self.kernel.name == "linear"
 
+    def parameters_of(self, fit: LinearFit | KernelFit) -> "Model":
+        """The same with the penalty, and the width, that a fit has."""
+        if isinstance(fit, LinearFit):
+            return self._replace(alpha=fit.alpha)
+        return self._replace(alpha=fit.alpha, kernel=fit.kernel, search_gamma=False)
+
     def fit(
         self, X: Floats, y: Floats, weights: Floats, factors: Floats | None = None
     ) -> LinearFit | KernelFit:
@@ -85,9 +91,11 @@ def fit_judged(
 
     Rows that probably do not belong are left out, and residuals are held within three
     scales of a fit that a minority cannot move: the line of the majority, or for other
-    kernels the reference by which rows were judged. Where nobody is left out or held
-    back this is the ordinary fit. The errors compare both on the rows kept, with one
-    cap.
+    kernels the reference by which rows were judged; in those fits a row also counts by
+    the chance that it belongs, but not where width and penalty are chosen: the doubtful
+    rows of a reference are those of the peaks that it has smoothed. Where nobody is
+    left out or held back this is the ordinary fit. The errors compare both on the rows
+    kept, with one cap.
     """
     nobody = np.zeros(len(y), dtype=bool)
     if judgement.source == NOT_ASKED:
@@ -109,11 +117,12 @@ def fit_judged(
         ordinary = model.fit(X, y, weights)
     if np.all(factors == 1.0) and not ruling.any():
         return RobustFit(ordinary, pulling, belong, "ordinary", {})
-    if np.any(ruling & kept):  # they must not choose the penalty
-        sure = kept & ~ruling
-        part = model.fit(X[sure], y[sure], weights[sure], factors[sure])
-        model = model._replace(alpha=part.alpha)
-    fit = model.fit(X[kept], y[kept], weights[kept], factors[kept])
+    sure = kept & ~ruling  # the others must not choose the penalty
+    fit = model.fit(X[sure], y[sure], weights[sure], factors[sure])
+    final = factors if model.linear else factors * (1.0 - judgement.chance)
+    if np.any(final[kept] != np.where(sure, factors, 0.0)[kept]):
+        model = model.parameters_of(fit)
+        fit = model.fit(X[kept], y[kept], weights[kept], final[kept])
     chosen = "robust" if dropped.any() else "without leverage"
     if kept.all():
         chosen = "held back"
