@@ -47,6 +47,7 @@ def _refused(estimator):
         lrisk.KernelRiskClassifier("superquantile:0.3", n_components=8),
         lrisk.RobustClassifier(),
         lrisk.LabelErrorDetector(),
+        lrisk.OutlierDetector(),
         lrisk.RobustRegressor(),
         lrisk.RobustRegressor("rbf"),
         lrisk.RobustRegressor("rbf", n_components=8),

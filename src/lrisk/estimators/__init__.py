@@ -9,6 +9,7 @@ from .linear import RiskClassifier, RiskRegressor
 from .noise_classifier import NoiseCorrectedClassifier
 from .noise_kernel import NoiseCorrectedKernelRegressor
 from .noise_linear import NoiseCorrectedRegressor
+from .outliers import OutlierDetector
 from .path import RiskPath, risk_path
 from .robust import RobustRegressor
 from .robust_classifier import RobustClassifier
@@ -21,6 +22,7 @@ __all__ = [
     "NoiseCorrectedClassifier",
     "NoiseCorrectedKernelRegressor",
     "NoiseCorrectedRegressor",
+    "OutlierDetector",
     "RegressionCalibration",
     "RiskClassifier",
     "RiskClassifierCV",

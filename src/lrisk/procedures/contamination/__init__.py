@@ -6,7 +6,14 @@
 from .explanation import Explainer, OutlierExplanation
 from .regression import Model, RobustFit, fit_judged
 from .rows import Distinct
-from .table import Judge, Judgement, judge_table, nothing_judged, told_share
+from .table import (
+    Judge,
+    Judgement,
+    judge_predictions,
+    judge_table,
+    nothing_judged,
+    told_share,
+)
 
 __all__ = [
     "Distinct",
@@ -17,6 +24,7 @@ __all__ = [
     "OutlierExplanation",
     "RobustFit",
     "fit_judged",
+    "judge_predictions",
     "judge_table",
     "nothing_judged",
     "told_share",

@@ -17,6 +17,7 @@ from .populations import FAR_RESIDUAL, Populations, split
 from .reference import (
     BISQUARE,
     AnyReference,
+    GivenReference,
     LineReference,
     Reference,
     line_reference,
@@ -217,6 +218,13 @@ def _look(
         residuals, fitted, reference.rows, level_rows, approximate=reference.approximate
     )
     return Look(reference, fitted, found)
+
+
+def look_at_predictions(X: Floats, y: Floats, predicted: Floats) -> Look:
+    """The look at rows by what somebody else predicts for them."""
+    columns = Columns.of(X)
+    reference = GivenReference(y - predicted, columns, columns.compressed(X))
+    return _look(reference, y, tie_width(y))
 
 
 def _look_beside_mass(reference: Reference, y: Floats) -> Look:

@@ -109,7 +109,24 @@ class LineReference(NamedTuple):
         return self.line.predict(stretch(rows, COMPRESSED_BEYOND))
 
 
-AnyReference = Reference | LineReference
+class GivenReference(NamedTuple):
+    """Predictions by a model of somebody else's, which has not seen the rows.
+
+    residuals : y − prediction
+    columns, rows : what tells which rows are near
+    """
+
+    residuals: Floats
+    columns: Columns
+    rows: Floats
+
+    @property
+    def approximate(self) -> bool:
+        """As a model of ours."""
+        return True
+
+
+AnyReference = Reference | LineReference | GivenReference
 
 
 def seen_from(

@@ -19,34 +19,25 @@ from .judgement import (
     assess,
     dithered,
     doubted,
+    look_at_predictions,
     tie_width,
 )
 from .populations import (
     FAR_RESIDUAL,
     TOO_FAR,
-    Histogram,
     expected_beyond,
     is_exact,
-    together,
 )
-from .reference import seen_from
+from .reference import GivenReference, seen_from
 from .robust_scale import compress, spread
+from .share import MOST_FIT, estimated_share
 
-#: Least degrees of freedom of a core that is all but Gaussian.
-NEARLY_GAUSSIAN = 20.0
-#: Resamples behind the interval, and the share of them outside at each end.
-RESAMPLES, OUTSIDE = 25, 0.05
-#: Evidence below which an interval reaches down to zero.
-WEAK_EVIDENCE = 12.0
 #: Core scales from its mode that are the core.
 CORE_SCALES = 2.5
 #: Rows below which there is no reference to rank them by.
 FEWEST_FOR_A_REFERENCE = 12
 #: Scales within which targets are held while they are judged.
 FARTHEST = 1e9
-#: Share of flagged rows that the forest fits: from here the estimate is lowered, from
-#: there it is zero.
-SOME_FIT, MOST_FIT = 0.2, 0.5
 
 
 class Judgement(NamedTuple):
@@ -208,6 +199,33 @@ def _judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
     )
 
 
+def judge_predictions(
+    X: Floats, y: Floats, predicted: Floats, rng: np.random.Generator
+) -> Judgement:
+    """Judge all rows by predictions of models that have not seen them.
+
+    As `judge_table` does by its own references; the level of the noise and the forest's
+    doubt are those of at most a thousand rows.
+    """
+    n, units = len(y), Units(float(np.median(y)), spread(y) or 1.0)
+    if n < FEWEST_FOR_A_REFERENCE:
+        return nothing_judged(y, "too few rows", (0.0, 0.5))
+    target, fitted = units.inward(y), units.inward(predicted)
+    forest_seed, sample_seed, resample_seed = rng.integers(2**31, size=3)
+    chosen = np.arange(n)
+    if n > PILOT_ROWS:
+        draw = np.random.default_rng(sample_seed)
+        chosen = np.sort(draw.choice(n, PILOT_ROWS, replace=False))
+    look = look_at_predictions(X[chosen], target[chosen], fitted[chosen])
+    if n < FEWEST_ROWS and not is_exact(look.verdict.u):
+        return _ranked_only(look, y, units)
+    found = Assessment(look, "given", np.zeros(len(chosen), dtype=bool))
+    nobody = np.zeros(n, dtype=bool)
+    seeds = int(forest_seed), int(resample_seed)
+    with blas_threads_for(0):
+        return _all_rows(found, units, X, y, chosen, nobody, *seeds, fitted)
+
+
 def told_share(judgement: Judgement, share: float, weights: Floats) -> Judgement:
     """The judgement where the share of outliers is known: the worst rows are flagged.
 
@@ -257,8 +275,12 @@ def _all_rows(
     group: Bools,
     forest_seed: int,
     resample_seed: int,
+    fitted: Floats | None = None,
 ) -> Judgement:
-    """What the reference says of all rows, and what they all say of the noise."""
+    """What the reference says of all rows, and what they all say of the noise.
+
+    `fitted` are values of all rows, for a reference that cannot be asked.
+    """
     look, n = found.look, len(y)
     u, expected, scale = (np.empty(n) for _ in range(3))
     others = np.setdiff1d(np.arange(n), chosen, assume_unique=True)
@@ -266,7 +288,8 @@ def _all_rows(
     expected[chosen] = units.outward(look.fitted + look.verdict.shift)
     scale[chosen] = units.size * look.verdict.scale
     if len(others):
-        expected[others], scale[others] = _expected(look, units, X[others])
+        given = None if fitted is None else fitted[others]
+        expected[others], scale[others] = _expected(look, units, X[others], given)
         width = units.size * tie_width(units.inward(y[chosen]))
         away = dithered(y[others] - expected[others], width)
         u[others] = compress(away / scale[others], FAR_RESIDUAL)
@@ -278,7 +301,9 @@ def _all_rows(
     if judge.finds:
         chance[chosen] = pilot.chance
         chance[others] = judge.chance(X[others], y[others], u[others])
-    share, interval = _share(judge, u, chance > FLAGGED_ABOVE, resample_seed)
+    share, interval = estimated_share(
+        pilot, judge.silent, u, chance > FLAGGED_ABOVE, resample_seed
+    )
     with np.errstate(over="ignore"):
         beyond = expected_beyond((y - expected) / scale)
     far = (beyond < TOO_FAR) & ~group & (chance <= FLAGGED_ABOVE)
@@ -313,12 +338,16 @@ def _all_rows(
     )
 
 
-def _expected(look: Look, units: Units, X: Floats) -> tuple[Floats, Floats]:
+def _expected(
+    look: Look, units: Units, X: Floats, given: Floats | None = None
+) -> tuple[Floats, Floats]:
     """What the reference expects at new rows, and the scale of the noise there."""
     reference, verdict = look.reference, look.verdict
-    fitted, scale = np.empty(len(X)), np.empty(len(X))
+    fitted = np.empty(len(X)) if given is None else given
+    scale = np.empty(len(X))
     for part, rows, squares in seen_from(reference, X):
-        fitted[part] = reference.values(rows, squares)
+        if not isinstance(reference, GivenReference):
+            fitted[part] = reference.values(rows, squares)
         scale[part] = verdict.level.at_distances(fitted[part], squares)
     return units.outward(fitted + verdict.shift), units.size * scale
 
@@ -342,42 +371,6 @@ def _ranked_only(look: Look, y: Floats, units: Units) -> Judgement:
         expected=units.outward(look.fitted + verdict.shift),
         scale=units.size * verdict.scale,
     )
-
-
-def _share(
-    judge: Judge, u: Floats, flagged: Bools, seed: int
-) -> tuple[float, tuple[float, float]]:
-    """ε and its interval: two shapes of the core, and resampled residuals.
-
-    A core with heavy tails takes outliers for its own, one that is all but Gaussian
-    gives them too many of its rows; ε is the mean of both and the interval holds both.
-    """
-    verdict = judge.pilot.look.verdict
-    found, n = verdict.populations, len(u)
-    if judge.silent or found is None or verdict.share == 0.0:
-        high = 0.03
-        if found is not None and verdict.evidence > -10.0:
-            high = max(high, found.share + 0.02)
-        return 0.0, (0.0, min(max(3.0 / n, high), 0.5))
-    rows = Histogram.of(u)
-    light = None if is_exact(u) else together(rows, NEARLY_GAUSSIAN)
-    shapes = [found] if light is None else [found, light]
-    gated = judge.pilot.gated
-    factor = 1.0 - gated if gated > SOME_FIT else 1.0
-    draws = np.random.default_rng(seed)
-    shares = []
-    for _ in range(0 if is_exact(u) else RESAMPLES):
-        again = rows.resampled(draws)
-        shares += [
-            (together(again, least, shape.parameters) or shape).share
-            for least, shape in zip((3.0, NEARLY_GAUSSIAN), shapes, strict=False)
-        ]
-    low, high = np.quantile(shares or [found.share], [OUTSIDE, 1.0 - OUTSIDE])
-    low = min(low * factor, 0.97 * float(np.mean(flagged)) - 0.005)
-    if verdict.evidence < WEAK_EVIDENCE:
-        low = 0.0
-    share = float(np.mean([shape.share for shape in shapes])) * factor
-    return share, (max(float(low), 0.0), min(max(float(high), share) + 0.02, 0.5))
 
 
 def nothing_judged(y: Floats, source: str, interval: tuple[float, float]) -> Judgement:

@@ -1,0 +1,243 @@
+"""Which targets do not fit their rows, by any regressor as the reference."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.utils.validation import has_fit_parameter
+
+from .._params import check_real, refused
+from .._threads import blas_threads_for
+from .._typing import Floats, Indices
+from .._validation import generator, unchanged_on_error, validate_data
+from ..procedures.contamination import (
+    Distinct,
+    Judgement,
+    judge_predictions,
+    judge_table,
+    told_share,
+)
+from ..ranking import check_row_weights
+from .robust import LARGEST
+
+#: Folds of cross-fitting; usual.
+FOLDS = 5
+#: What a residual adds to a score at most: it orders rows of equal chance.
+ORDER = 1e-3
+
+
+class OutlierDetector(BaseEstimator):
+    r"""Find rows whose target does not fit the other rows.
+
+    The judgement of `RobustRegressor` alone, by any regressor. Residuals of models that
+    have not seen the row, in units of the local noise, are of one population or of two;
+    rows of the second, and rows farther out than the tail of the first reaches, are
+    flagged.
+
+    Parameters
+    ----------
+    estimator : regressor or None, default=None
+        The reference, cross-fitted on five folds. By default a robust kernel regression
+        or a robust line, whichever is nearer to most rows.
+    contamination : "auto" or float in [0, 0.5), default="auto"
+        Share of wrong rows. A number is taken at its word: so many rows are flagged.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    contamination_ : float
+        Share of rows that do not fit.
+    contamination_interval_ : tuple of float
+    outlier_score_ : array of shape (n_samples,)
+        Probability that a row does not fit. Rows of equal probability, as where nothing
+        was found, are ordered by their residual: :math:`p + (1 - p)\,10^{-3}
+        |u|/(1 + |u|)`.
+    residual_ : array of shape (n_samples,)
+        (y − expected)/noise scale, u above; logarithmic beyond 20 scales.
+    expected_ : array of shape (n_samples,)
+        What the reference expects of a row that it has not seen.
+    noise_scale_ : array of shape (n_samples,)
+        Standard deviation of the noise there, in units of y.
+    inlier_mask_ : array of bool of shape (n_samples,)
+        False where a row is flagged.
+    expected_false_flags_ : float
+        Σ(1 − p) over flagged rows.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    RobustRegressor : Fits the rows that fit.
+    LabelErrorDetector : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from lrisk import OutlierDetector
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> y[:20] += 1000.0
+    >>> forest = RandomForestRegressor(30, random_state=0)
+    >>> found = OutlierDetector(forest, random_state=0).fit(X, y)
+    >>> np.flatnonzero(~found.inlier_mask_).tolist() == list(range(20))
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        contamination: str | float = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.contamination = contamination
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        predictions: Any = None,
+    ) -> Self:
+        """Judge all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers; the estimator is given X as it is, names of columns included.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative; rows of weight 0 are not judged.
+        groups : array-like of shape (n_samples,) or None
+            Rows of one group share a fold, as equal rows do otherwise. Only with an
+            estimator.
+        predictions : array-like of shape (n_samples,) or None
+            Predictions by models that have not seen the row: used instead of any
+            reference.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            told = self._told()
+            asked = X
+            X, y = validate_data(
+                self, X, y, dtype=np.float64, y_numeric=True, absurd=LARGEST
+            )
+            y = np.asarray(y, dtype=np.float64)
+            weight = check_row_weights(sample_weight, len(y))
+            weight = np.ones(len(y)) if weight is None else weight
+            kept = np.flatnonzero(weight > 0)
+            places = self._places(X, groups)
+            if predictions is not None:
+                predicted = self._given(predictions, len(y))
+            elif self.estimator is not None:
+                used = asked if hasattr(asked, "iloc") else X
+                predicted = self._cross_fitted(used, y, weight, places)
+            else:
+                predicted = None
+            found, index = self._judged(X, y, weight, kept, predicted, told)
+            self._store(found, index, kept, len(y))
+        return self
+
+    def _judged(
+        self,
+        X: Floats,
+        y: Floats,
+        weight: Floats,
+        kept: Indices,
+        predicted: Floats | None,
+        told: float | None,
+    ) -> tuple[Judgement, Indices]:
+        """The judgement of distinct rows, and which of them each row kept is."""
+        X, y, weight = X[kept], y[kept], weight[kept]
+        rng = generator(self.random_state)
+        if predicted is not None:
+            found, index = (
+                judge_predictions(X, y, predicted[kept], rng),
+                np.arange(len(y)),
+            )
+        else:
+            distinct = Distinct.of(X, y, weight)
+            first, weight, index = distinct.first, distinct.weights, distinct.number
+            found = judge_table(X[first], y[first], rng)
+        return (found if told is None else told_share(found, told, weight)), index
+
+    def _store(self, found: Judgement, index: Indices, kept: Indices, n: int) -> None:
+        self.contamination_ = float(found.share)
+        low, high = found.interval
+        self.contamination_interval_ = (float(low), float(high))
+        chance, size = np.clip(found.chance, 0.0, 1.0), np.abs(found.u)
+        score = chance + (1.0 - chance) * ORDER * size / (1.0 + size)
+        for name, values, other in (
+            ("outlier_score_", score, 0.0),
+            ("residual_", found.u, 0.0),
+            ("expected_", found.expected, np.nan),
+            ("noise_scale_", found.scale, np.nan),
+            ("inlier_mask_", ~found.flagged, True),
+        ):
+            out = np.full(n, other)
+            out[kept] = values[index]
+            setattr(self, name, out)
+        flagged = found.flagged[index]
+        self.expected_false_flags_ = float(np.sum((1.0 - chance)[index][flagged]))
+
+    def _cross_fitted(
+        self, X: Any, y: Floats, weight: Floats, places: Indices
+    ) -> Floats:
+        """Predictions of clones of the estimator that have not seen the row."""
+        folds = min(FOLDS, len(np.unique(places)))
+        if folds < 2:
+            rule, remedy = "of at least two groups", "add rows of another group"
+            raise ValueError(refused(self, "groups", rule, "one group", remedy))
+        options: dict[str, Any] = {}
+        if has_fit_parameter(self.estimator, "sample_weight") and np.ptp(weight) > 0.0:
+            options["params"] = {"sample_weight": weight}
+        seed = int(generator(self.random_state).integers(2**31))
+        split = GroupKFold(folds, shuffle=True, random_state=seed)
+        with blas_threads_for(np.size(y)):
+            found = cross_val_predict(
+                self.estimator, X, y, groups=places, cv=split, **options
+            )
+        return self._given(found, len(y))
+
+    def _given(self, predictions: Any, n: int) -> Floats:
+        found = np.asarray(predictions, dtype=np.float64)
+        if found.shape != (n,) or not np.all(np.isfinite(found)):
+            rule, remedy = f"finite and of shape ({n},)", "pass one number for each row"
+            what = f"shape {found.shape}" if found.shape != (n,) else "NaN or infinity"
+            raise ValueError(refused(self, "predictions", rule, what, remedy))
+        return found
+
+    def _places(self, X: Floats, groups: Any) -> Indices:
+        """Which rows share a fold."""
+        if self.estimator is None:
+            return np.arange(len(X))
+        if groups is None:
+            return np.unique(X, axis=0, return_inverse=True)[1].ravel()
+        groups = np.asarray(groups)
+        if groups.shape != (len(X),):
+            rule, remedy = f"of shape ({len(X)},)", "pass one for each row"
+            raise ValueError(
+                refused(self, "groups", rule, f"shape {groups.shape}", remedy)
+            )
+        return np.unique(groups, return_inverse=True)[1]
+
+    def _told(self) -> float | None:
+        if isinstance(self.contamination, str) and self.contamination == "auto":
+            return None
+        check_real(self, "contamination", self.contamination, low=0, high=0.5,
+                   high_open=True, remedy="or 'auto'")  # fmt: skip
+        return float(self.contamination)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
