@@ -412,3 +412,42 @@ def test_a_rare_category_keeps_its_coefficient(seed):
         own = code == group
         if own.sum() >= 3:
             assert error[own].mean() < 1.0, group
+
+
+def test_standard_errors_of_an_ordinary_line_are_hc3():
+    X, y = small()
+    model = RobustRegressor(contamination=0.0, alpha=1e-9).fit(X, y)
+    A = np.column_stack([X, np.ones(len(y))])
+    inverse = np.linalg.inv(A.T @ A)
+    left_out = (y - A @ (inverse @ (A.T @ y))) / (1.0 - np.sum((A @ inverse) * A, 1))
+    expected = inverse @ ((A.T * left_out**2) @ A) @ inverse
+    np.testing.assert_allclose(
+        model.coef_se_, np.sqrt(np.diag(expected))[:-1], rtol=1e-6
+    )
+
+
+def test_standard_errors_count_weights_as_copies():
+    X, y = small()
+    weight = np.ones(len(y))
+    weight[::3] = 2.0
+    options = {"contamination": 0.0, "alpha": 1.0}
+    weighted = RobustRegressor(**options).fit(X, y, weight)
+    copies = RobustRegressor(**options).fit(
+        np.vstack([X, X[::3]]), np.append(y, y[::3])
+    )
+    np.testing.assert_allclose(weighted.coef_se_, copies.coef_se_, rtol=1e-12)
+    assert not hasattr(RobustRegressor("rbf").fit(X, y), "coef_se_")
+
+
+def test_standard_errors_cover():
+    """Two of them hold 95 % of the slopes, wrong rows or not."""
+    slopes, inside = np.array([1.0, -2.0, 0.5, 0.0]), []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(80, 4))
+        noise = rng.normal(size=80) if seed % 2 else rng.standard_t(5, size=80)
+        y = X @ slopes + noise
+        y[: 8 * (seed % 3 == 0)] += 20.0
+        model = RobustRegressor(random_state=0).fit(X, y)
+        inside.append(np.abs(model.coef_ - slopes) <= 1.96 * model.coef_se_)
+    assert 0.91 <= np.mean(inside) <= 0.985

@@ -135,6 +135,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     selected_ : SelectedStage
     coef_ : array of shape (n_features,)
         Only with the linear kernel, in units of X.
+    coef_se_ : array of shape (n_features,)
+        Standard errors of `coef_` whatever the noise (a sandwich with residuals left
+        out), without the bias of the penalty.
     intercept_ : float
     dual_coef_ : array of shape (n_kept,)
         Only with other kernels: f(x) = Σ dual_coef_i k(c_i, x) + intercept.
@@ -276,7 +279,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         return told_share(judgement, float(self.contamination), weights)
 
     def _store(self, found: RobustFit, judgement: Judgement, weights: Floats) -> None:
-        for name in ("coef_", "dual_coef_", "X_fit_", "gamma_"):
+        for name in ("coef_", "coef_se_", "dual_coef_", "X_fit_", "gamma_"):
             self.__dict__.pop(name, None)
         fit = found.fit
         if isinstance(fit, KernelFit):
@@ -284,6 +287,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             self.intercept_, self.gamma_ = fit.level, fit.kernel.gamma
         else:
             self.coef_, self.intercept_, self.gamma_ = fit.coef, fit.intercept, None
+            self.coef_se_ = found.coef_se
         self.feature_center_, self.feature_scale_ = fit.scaling
         self.alpha_ = fit.alpha
         self.scale_ = half_scale(fit.left_out)

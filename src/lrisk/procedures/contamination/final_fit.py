@@ -105,6 +105,28 @@ class LinearFit(NamedTuple):
         return np.asarray(seen + 1.0 / self.mass)
 
 
+def standard_errors(
+    fit: LinearFit, X: Floats, weights: Floats, factors: Floats
+) -> Floats:
+    """Standard errors of the coefficients, whatever the noise; shape (d,).
+
+    The sandwich M (Σ w_i (a_i e_i)² z_i z_iᵀ) M of an M-estimator, with the factors a
+    that hold rows back, residuals e left out of the fit (MacKinnon and White's HC3),
+    and M = (Σ w_i z_i z_iᵀ + α)⁻¹ over the rows not held, which alone follow the line.
+    They do not know of the bias of the penalty.
+    """
+    Z = fit.scaling(X)
+    free = Z[factors == np.max(factors)]
+    A = (free.T * weights[factors == np.max(factors)]) @ free
+    A.flat[:: len(A) + 1] += fit.alpha
+    M = scipy.linalg.pinvh(A, check_finite=False)
+    pull = (np.sqrt(weights) * factors * fit.left_out)[:, None] * (Z @ M)
+    size = np.maximum(np.max(np.abs(pull), axis=0), 1e-300)  # against overflow
+    pull /= size
+    sums = np.sqrt(np.einsum("ij,ij->j", pull, pull))
+    return np.asarray(sums * size / fit.scaling.scale)
+
+
 def fit_linear(
     X: Floats,
     y: Floats,

@@ -12,6 +12,7 @@ from .final_fit import (
     LinearFit,
     fit_kernel,
     fit_linear,
+    standard_errors,
 )
 from .leverage import pulling_rows
 from .line import HELD_BEYOND, majority_line
@@ -70,6 +71,7 @@ class RobustFit(NamedTuple):
         them
     chosen : "ordinary", "held back", "robust" or "without leverage"
     errors : capped leave-one-out errors on the rows kept, by the name of the fit
+    coef_se : standard errors of the coefficients of a line
     """
 
     fit: LinearFit | KernelFit
@@ -77,6 +79,7 @@ class RobustFit(NamedTuple):
     belong: Bools
     chosen: str
     errors: dict[str, float]
+    coef_se: Floats | None = None
 
 
 def fit_judged(
@@ -99,7 +102,9 @@ def fit_judged(
     """
     nobody = np.zeros(len(y), dtype=bool)
     if judgement.source == NOT_ASKED:
-        return RobustFit(model.fit(X, y, weights), nobody, nobody, "ordinary", {})
+        ordinary = model.fit(X, y, weights)
+        se = _errors_of(ordinary, X, weights)
+        return RobustFit(ordinary, nobody, nobody, "ordinary", {}, se)
     dropped = judgement.chance > DROPPED_ABOVE
     belong, ruling = nobody, nobody
     if model.linear:
@@ -116,7 +121,8 @@ def fit_judged(
     with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
         ordinary = model.fit(X, y, weights)
     if np.all(factors == 1.0) and not ruling.any():
-        return RobustFit(ordinary, pulling, belong, "ordinary", {})
+        se = _errors_of(ordinary, X, weights)
+        return RobustFit(ordinary, pulling, belong, "ordinary", {}, se)
     sure = kept & ~ruling  # the others must not choose the penalty
     fit = model.fit(X[sure], y[sure], weights[sure], factors[sure])
     final = factors if model.linear else factors * (1.0 - judgement.chance)
@@ -131,7 +137,22 @@ def fit_judged(
         chosen: capped_error(fit.left_out, cap),
         "ordinary": capped_error(ordinary.left_out[kept], cap),
     }
-    return RobustFit(fit, pulling, belong, chosen, errors)
+    se = _errors_of(fit, X[kept], weights[kept], final[kept])
+    return RobustFit(fit, pulling, belong, chosen, errors, se)
+
+
+def _errors_of(
+    fit: LinearFit | KernelFit,
+    X: Floats,
+    weights: Floats,
+    factors: Floats | None = None,
+) -> Floats | None:
+    """Standard errors of the coefficients, if there are some."""
+    if isinstance(fit, KernelFit):
+        return None
+    return standard_errors(
+        fit, X, weights, np.ones(len(X)) if factors is None else factors
+    )
 
 
 def _by_the_line(
