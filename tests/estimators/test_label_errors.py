@@ -1,13 +1,17 @@
 """LabelErrorDetector: any reference, given probabilities, groups; refusals."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 from lrisk import LabelErrorDetector, RobustClassifier
 from lrisk.estimators.label_errors import _joined
@@ -46,17 +50,69 @@ def test_any_classifier_is_a_reference(estimator):
     assert not hasattr(estimator, "classes_")
 
 
-def test_probabilities_out_of_folds_may_be_given():
+def out_of_fold(X, y, sharpness):
+    """Probabilities by logistic regression, over-confident; ∞ is 0 and 1."""
+    p = cross_val_predict(LogisticRegression(), X, y, cv=5, method="predict_proba")
+    if sharpness == np.inf:
+        return (p > 0.5).astype(float)
+    return p**sharpness / np.sum(p**sharpness, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("sharpness", [1, 20, np.inf])
+def test_probabilities_out_of_folds_may_be_given(sharpness):
     X, y, _, wrong = rule()
     X = X / X.std(axis=0)
-    p = cross_val_predict(LogisticRegression(), X, y, cv=5, method="predict_proba")
+    p = out_of_fold(X, y, sharpness)
     found = LabelErrorDetector(random_state=0).fit(X, y, probabilities=p)
     assert found.answer_ == "noise"
-    assert average_precision_score(wrong, found.outlier_score_) > 0.85
-    none = LabelErrorDetector(random_state=0).fit(
-        X, y, probabilities=np.full_like(p, 0.5)
+    assert found.contamination_ == pytest.approx(wrong.mean(), abs=0.05)
+    assert average_precision_score(wrong, found.outlier_score_) > 0.9
+
+
+def test_probabilities_say_what_the_columns_do_not():
+    X, y, _, wrong = rule()
+    other = np.random.default_rng(1).normal(size=(len(y), 1))
+    blind = LabelErrorDetector(random_state=0).fit(other, y)
+    assert blind.answer_ != "noise" and blind.inlier_mask_.all()
+    scores = []
+    for sharpness in (1, 20):
+        p = out_of_fold(X / X.std(axis=0), y, sharpness)
+        found = LabelErrorDetector(random_state=0).fit(other, y, probabilities=p)
+        assert found.answer_ == "noise"
+        assert average_precision_score(wrong, found.outlier_score_) > 0.85
+        scores.append(found.outlier_score_)
+    assert np.allclose(*scores, atol=1e-3)
+
+
+def test_weak_probabilities_of_clean_labels_are_no_noise():
+    """Classes that a reference mistakes for each other are its errors, not labels'."""
+    X, y = load_digits(return_X_y=True)
+    p = cross_val_predict(
+        GaussianNB(var_smoothing=1e-3), X, y, cv=5, method="predict_proba"
     )
-    assert none.answer_ != "noise" and none.inlier_mask_.all()
+    found = LabelErrorDetector(random_state=0).fit(X, y, probabilities=p)
+    assert np.mean(p.argmax(axis=1) != y) > 0.1
+    assert found.answer_ == "none" and found.inlier_mask_.all()
+
+
+class Recorder(LogisticRegression):
+    """Notes the labels that it is fitted to."""
+
+    seen: ClassVar[set] = set()
+
+    def fit(self, X, y, sample_weight=None):
+        Recorder.seen.update(np.asarray(y).tolist())
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_reference_gets_the_labels_of_the_user():
+    X, y, _, _ = rule(n=200)
+    LabelErrorDetector(Recorder(), random_state=0).fit(X, y)
+    assert Recorder.seen == {"yes", "no"}
+    weights = {"yes": 1.0, "no": 3.0}  # by the names of the classes
+    model = LogisticRegression(class_weight=weights)
+    found = LabelErrorDetector(model, random_state=0).fit(X / X.std(axis=0), y)
+    assert np.all(np.isfinite(found.outlier_score_))
 
 
 def test_one_digit_taken_for_another_is_found_with_its_direction():
@@ -135,8 +191,13 @@ def test_what_it_cannot_use_is_refused():
         LabelErrorDetector().fit(X, np.zeros(60))
     with pytest.raises(ValueError, match="contamination"):
         LabelErrorDetector(contamination=0.7).fit(X, y)
-    with pytest.raises(ValueError, match="probabilities of shape"):
+    with pytest.raises(ValueError, match=r"probabilities must be of shape \(60, 2\)"):
         LabelErrorDetector().fit(X, y, probabilities=np.ones((60, 3)))
+    with pytest.raises(ValueError, match=r"groups must be of shape \(60,\)"):
+        LabelErrorDetector().fit(X, y, groups=np.arange(59))
+    for model in (RidgeClassifier(), SVC(), "logistic", LogisticRegression):
+        with pytest.raises(ValueError, match="estimator must be None or a classifier"):
+            LabelErrorDetector(model).fit(X, y)
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3])

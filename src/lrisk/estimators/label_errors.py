@@ -16,11 +16,13 @@ from .._validation import generator, unchanged_on_error, validate_data
 from ..procedures.label_noise import (
     FeatureScaling,
     LabelledRows,
+    check_groups,
+    check_probabilities,
     column_units,
+    confidence_logs,
     flag,
     judge_labels,
     plain_scaling,
-    reference_logs,
 )
 from ..ranking import check_row_weights
 from .robust_classifier import LARGEST
@@ -108,8 +110,10 @@ class LabelErrorDetector(BaseEstimator):
         groups : array-like of shape (n_samples,) or None
             Rows of one group share a fold, as equal rows do.
         probabilities : array-like of shape (n_samples, n_classes) or None
-            Of the classes in sorted order, by models that have not seen the row: used
-            instead of any reference.
+            Of the classes in sorted order, by models that have not seen the row's
+            label (out of fold): one more reference beside those of X. They may be
+            over-confident: p and pᶜ, normalised, say the same. If all are 0 or 1 they
+            only name a class, and X has to say how sure that is.
 
         Returns
         -------
@@ -117,6 +121,7 @@ class LabelErrorDetector(BaseEstimator):
         """
         with unchanged_on_error(self):
             given = self._given()
+            self._check_estimator()
             X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
             check_classification_targets(y)
             weight = check_row_weights(sample_weight, len(y))
@@ -127,7 +132,10 @@ class LabelErrorDetector(BaseEstimator):
             if K < 2:
                 rule, remedy = "of at least two classes", "add rows of another class"
                 raise ValueError(refused(self, "y", rule, "one class", remedy))
-            logs = self._logs(probabilities, (len(y), K))
+            groups, stated = check_groups(self, groups, len(y)), None
+            if probabilities is not None:
+                p = check_probabilities(self, probabilities, len(y), self.classes_)
+                stated = confidence_logs(p[kept])
             X, weight = X[kept], weight[kept] / weight[kept].mean()
             n, rng = len(kept), generator(self.random_state)
             inside = FeatureScaling(np.zeros(X.shape[1]), column_units(X))(X)
@@ -136,16 +144,11 @@ class LabelErrorDetector(BaseEstimator):
             rows = LabelledRows(Z, codes, K, weight, weight, np.full(n, -1), nobody)
             models = None
             if self.estimator is not None:
-                models = EstimatorModels(self.estimator, rows._replace(Z=X))
-            places = None if groups is None else _joined(X, np.asarray(groups)[kept])
+                models = EstimatorModels(self.estimator, X, y[kept], rows)
+            places = None if groups is None else _joined(X, groups[kept])
             with blas_threads_for(X.size):
                 _, found = judge_labels(
-                    rows,
-                    given,
-                    rng,
-                    models=models,
-                    logs=None if logs is None else logs[:, kept],
-                    places=places,
+                    rows, given, rng, models=models, stated=stated, places=places
                 )
             self.answer_, self.noise_matrix_ = found.answer, found.noise
             self.contamination_ = float(found.share)
@@ -181,15 +184,15 @@ class LabelErrorDetector(BaseEstimator):
                    high_open=True, remedy="or 'auto'")  # fmt: skip
         return float(self.contamination)
 
-    def _logs(self, probabilities: Any, shape: tuple[int, int]) -> Floats | None:
-        if probabilities is None:
-            return None
-        p = np.asarray(probabilities, dtype=np.float64)
-        if p.shape != shape or not np.all((p >= 0.0) & (p <= 1.0)):
-            rule, seen = f"probabilities of shape {shape}", f"shape {p.shape}"
-            remedy = "pass a column for each class, in sorted order"
-            raise ValueError(refused(self, "probabilities", rule, seen, remedy))
-        return reference_logs(p[None])
+    def _check_estimator(self) -> None:
+        model, wanted = self.estimator, ("fit", "predict_proba")
+        lacking = [name for name in wanted if not hasattr(model, name)]
+        if model is not None and (lacking or isinstance(model, type)):
+            rule = "None or a classifier with fit and predict_proba"
+            remedy = "wrap it in CalibratedClassifierCV, say"
+            if isinstance(model, type):
+                remedy = "pass an instance, not the class"
+            raise ValueError(refused(self, "estimator", rule, model, remedy))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -198,10 +201,10 @@ class LabelErrorDetector(BaseEstimator):
 
 
 class EstimatorModels:
-    """References made of clones of one classifier."""
+    """References: clones of one classifier, fitted to the user's rows and labels."""
 
-    def __init__(self, estimator: Any, rows: LabelledRows) -> None:
-        self._estimator, self._rows = estimator, rows
+    def __init__(self, estimator: Any, X: Any, y: AnyArray, rows: LabelledRows) -> None:
+        self._estimator, self._X, self._y, self._rows = estimator, X, y, rows
         self._weighted = has_fit_parameter(estimator, "sample_weight")
 
     def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
@@ -214,10 +217,8 @@ class EstimatorModels:
             return [p]
         if self._weighted:
             options["sample_weight"] = rows.weight[fitted]
-        model = clone(self._estimator).fit(
-            rows.Z[fitted], rows.codes[fitted], **options
-        )
-        p[:, model.classes_] = model.predict_proba(rows.Z[asked])
+        model = clone(self._estimator).fit(self._X[fitted], self._y[fitted], **options)
+        p[:, only] = model.predict_proba(self._X[asked])  # classes_ are sorted
         return [p]
 
     def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:

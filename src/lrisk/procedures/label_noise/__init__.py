@@ -21,6 +21,7 @@ from .detection import Detection, Detector, flag
 from .far_rows import WRONG, FarRows, judge_far_rows
 from .final_fit import Choice, Settings, choose, fit
 from .folds import LabelledRows, assign_folds, equal_rows, sample_rows
+from .given import check_groups, check_probabilities, confidence_logs
 from .likelihood import (
     class_scores,
     label_terms,
@@ -28,7 +29,7 @@ from .likelihood import (
     surprise,
     uniform_noise,
 )
-from .references import FeatureModels, Models, cross_fitted, reference_logs
+from .references import FeatureModels, Models, cross_fitted
 from .rows import FeatureScaling, column_units, plain_scaling
 
 __all__ = [
@@ -38,15 +39,17 @@ __all__ = [
     "LabelledRows",
     "Settings",
     "assign_folds",
+    "check_groups",
+    "check_probabilities",
     "class_scores",
     "column_units",
+    "confidence_logs",
     "fit_label_noise",
     "flag",
     "judge_labels",
     "label_terms",
     "plain_scaling",
     "probabilities",
-    "reference_logs",
     "surprise",
     "uniform_noise",
 ]
@@ -151,14 +154,15 @@ def judge_labels(
     *,
     precomputed: bool = False,
     models: Models | None = None,
-    logs: Floats | None = None,
+    stated: Floats | None = None,
     places: Indices | None = None,
 ) -> tuple[LabelledRows, Detection]:
     """What references say of standardised rows, and the rows with folds and agreement.
 
-    `given` is the share of wrong labels, if known. References are made by `models`, or
-    what they say is known (`logs`, shape (m, n, K)). Rows of one of the `places` share
-    a fold; by default those that are equal.
+    `given` is the share of wrong labels, if known. References are made by `models`, by
+    default of the columns; `stated`, shape (m, n, K), is log p of others that have not
+    seen the labels either. Rows of one of the `places` share a fold; by default those
+    that are equal.
     """
     n, share = len(rows.codes), given or 0.0
     if places is None:
@@ -172,10 +176,11 @@ def judge_labels(
             answer, share, interval, noise, np.zeros(n), rows.codes, noise, nats
         )
     learnt = sample_rows(rows.codes, CONSTANTS.trained, rng)
-    if logs is None:
-        if models is None:
-            Z = rows.Z if precomputed else compress(rows.Z, COMPRESSED)
-            models = FeatureModels(rows._replace(Z=Z), precomputed, rng)
-        logs, agreeing = cross_fitted(models, rows, learnt)
-        rows = rows._replace(agreeing=agreeing)
+    if models is None:
+        Z = rows.Z if precomputed else compress(rows.Z, COMPRESSED)
+        models = FeatureModels(rows._replace(Z=Z), precomputed, rng)
+    logs, agreeing = cross_fitted(models, rows, learnt)
+    rows = rows._replace(agreeing=agreeing)
+    if stated is not None:
+        logs = np.concatenate([logs, stated])
     return rows, Detector(logs, rows, learnt).detect(given)
