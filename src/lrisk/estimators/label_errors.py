@@ -3,24 +3,26 @@
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from .._params import check_real, refused
 from .._threads import blas_threads_for
-from .._typing import AnyArray, Floats, Indices
+from .._typing import AnyArray, Bools, Floats, Indices
 from .._validation import generator, unchanged_on_error, validate_data
 from ..procedures.label_noise import (
+    Detection,
     FeatureScaling,
     LabelledRows,
     check_groups,
     check_probabilities,
+    check_trusted,
     column_units,
     confidence_logs,
+    dense,
     flag,
+    joined_places,
     judge_labels,
     plain_scaling,
 )
@@ -97,18 +99,24 @@ class LabelErrorDetector(BaseEstimator):
         sample_weight: Any = None,
         *,
         groups: Any = None,
+        trusted: Any = None,
         probabilities: Any = None,
     ) -> Self:
         """Judge the labels of all rows.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Sparse rows are made dense.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; rows of weight 0 are not judged.
         groups : array-like of shape (n_samples,) or None
             Rows of one group share a fold, as equal rows do.
+        trusted : array-like of bool of shape (n_samples,) or None
+            True where a label is known to be right. Such labels are never flagged, and
+            they tell wrong labels from chance: if x contradicts them as often as it
+            does others, the classes overlap, and the share of wrong labels may be 0.
         probabilities : array-like of shape (n_samples, n_classes) or None
             Of the classes in sorted order, by models that have not seen the row's
             label (out of fold): one more reference beside those of X. They may be
@@ -122,6 +130,7 @@ class LabelErrorDetector(BaseEstimator):
         with unchanged_on_error(self):
             given = self._given()
             self._check_estimator()
+            X = dense(self, X)
             X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
             check_classification_targets(y)
             weight = check_row_weights(sample_weight, len(y))
@@ -132,7 +141,8 @@ class LabelErrorDetector(BaseEstimator):
             if K < 2:
                 rule, remedy = "of at least two classes", "add rows of another class"
                 raise ValueError(refused(self, "y", rule, "one class", remedy))
-            groups, stated = check_groups(self, groups, len(y)), None
+            groups = check_groups(self, groups, len(y))
+            sure, stated = check_trusted(self, trusted, len(y))[kept], None
             if probabilities is not None:
                 p = check_probabilities(self, probabilities, len(y), self.classes_)
                 stated = confidence_logs(p[kept])
@@ -141,41 +151,34 @@ class LabelErrorDetector(BaseEstimator):
             inside = FeatureScaling(np.zeros(X.shape[1]), column_units(X))(X)
             Z = plain_scaling(inside, weight)(inside)
             nobody = np.zeros((1, n), dtype=bool)
-            rows = LabelledRows(Z, codes, K, weight, weight, np.full(n, -1), nobody)
+            places = None if groups is None else joined_places(X, groups[kept])
+            rows = LabelledRows(
+                Z, codes, K, weight, weight, np.full(n, -1), nobody, places, sure
+            )
             models = None
             if self.estimator is not None:
                 models = EstimatorModels(self.estimator, X, y[kept], rows)
-            places = None if groups is None else _joined(X, groups[kept])
             with blas_threads_for(X.size):
-                _, found = judge_labels(
-                    rows, given, rng, models=models, stated=stated, places=places
-                )
+                _, found = judge_labels(rows, given, rng, models=models, stated=stated)
             self.answer_, self.noise_matrix_ = found.answer, found.noise
             self.contamination_ = float(found.share)
             self.contamination_interval_ = found.interval
-            self._store(y, kept, found.score, found.suggestion, weight, codes, given)
+            flagged = np.zeros(n, dtype=bool)
+            if given is not None or self.answer_ == "noise":
+                flagged = flag(found.score, weight, codes, given) & ~sure
+            self._store(y, kept, found, flagged)
         return self
 
     def _store(
-        self,
-        y: AnyArray,
-        kept: Indices,
-        score: Floats,
-        suggestion: Indices,
-        weight: Floats,
-        codes: Indices,
-        given: float | None,
+        self, y: AnyArray, kept: Indices, found: Detection, flagged: Bools
     ) -> None:
-        flagged = np.zeros(len(kept), dtype=bool)
-        if given is not None or self.answer_ == "noise":
-            flagged = flag(score, weight, codes, given)
         self.outlier_score_ = np.zeros(len(y))
-        self.outlier_score_[kept] = score
+        self.outlier_score_[kept] = found.score
         self.label_suggestion_ = np.array(y)
-        self.label_suggestion_[kept] = self.classes_[suggestion]
+        self.label_suggestion_[kept] = self.classes_[found.suggestion]
         self.inlier_mask_ = np.ones(len(y), dtype=bool)
         self.inlier_mask_[kept[flagged]] = False
-        self.expected_false_flags_ = float(np.sum(1.0 - score[flagged]))
+        self.expected_false_flags_ = float(np.sum(1.0 - found.score[flagged]))
 
     def _given(self) -> float | None:
         if isinstance(self.contamination, str) and self.contamination == "auto":
@@ -197,6 +200,7 @@ class LabelErrorDetector(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -224,14 +228,3 @@ class EstimatorModels:
     def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:
         """None."""
         return []
-
-
-def _joined(X: Floats, groups: AnyArray) -> Indices:
-    """Places of rows: one for all that are equal or of one group."""
-    n = len(X)
-    keys = [np.unique(X, axis=0, return_inverse=True)[1].ravel()]
-    keys.append(np.unique(groups, return_inverse=True)[1] + keys[0].max() + 1)
-    ends = np.concatenate(keys) + n
-    size = int(ends.max()) + 1
-    links = (np.ones(2 * n), (np.tile(np.arange(n), 2), ends))
-    return np.asarray(connected_components(csr_array(links, (size, size)))[1][:n])

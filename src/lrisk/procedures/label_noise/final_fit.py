@@ -19,7 +19,7 @@ from ..._typing import Bools, Floats, Indices
 from ...spaces import Kernel
 from .basis import Basis, kernel_basis, linear_basis
 from .constants import CONSTANTS
-from .folds import LabelledRows, assign_folds, equal_rows, sample_rows
+from .folds import LabelledRows, sample_rows
 from .likelihood import class_scores, fit_logistic, held_out_scores, label_terms
 
 #: Penalties tried for linear and kernel models, and widths in units of 1/n_features.
@@ -142,8 +142,7 @@ class Chooser:
         rng: np.random.Generator,
     ) -> None:
         self._settings, self._rows, self._noise = settings, rows, noise
-        again = assign_folds(rows.codes, CONSTANTS.folds, rng, equal_rows(rows.Z))
-        self._folds = [rows.folds, again]
+        self._folds = [rows.folds, rows.split(CONSTANTS.folds, rng)]
 
     def choose(self, noisy: bool) -> Choice:
         """The kind, penalty, width and slope that make held-out labels likeliest."""

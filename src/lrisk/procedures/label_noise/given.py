@@ -1,12 +1,16 @@
-"""What the user says of rows: their groups, and probabilities of their classes."""
+"""What the user says of rows: groups, labels known right, class probabilities."""
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..._params import refused
-from ..._typing import AnyArray, Floats, Indices
+from ..._typing import AnyArray, Bools, Floats, Indices
 
+#: Entries of a sparse table that is made dense, at most: 400 MB, of which some copies
+#: are made. Half or twice as many change nothing else.
+DENSE = 50_000_000
 #: By how much the probabilities of a row may miss one: those of 32 bits, or printed.
 ROUNDING = 1e-3
 
@@ -30,6 +34,20 @@ def check_groups(owner: object, groups: Any, n_rows: int) -> Indices | None:
         kinds = sorted({type(name).__name__ for name in names.tolist()})
         rule, remedy = "names of one type", "pass all as text, or all as numbers"
         raise ValueError(refused(owner, "groups", rule, kinds, remedy)) from None
+
+
+def check_trusted(owner: object, trusted: Any, n_rows: int) -> Bools:
+    """Which labels are known to be right, shape (n_rows,); None means no label."""
+    if trusted is None:
+        return np.zeros(n_rows, dtype=bool)
+    mask, remedy = np.asarray(trusted), "pass True for labels known to be right"
+    if mask.dtype != bool or mask.shape != (n_rows,):
+        rule, seen = (
+            f"a boolean mask of shape ({n_rows},)",
+            f"{mask.dtype} {mask.shape}",
+        )
+        raise ValueError(refused(owner, "trusted", rule, seen, remedy))
+    return mask
 
 
 def check_probabilities(
@@ -78,3 +96,15 @@ def confidence_logs(p: Floats) -> Floats:
     """
     least = max(0.5 * float(p[p > 0.0].min()), float(np.finfo(np.float64).tiny))
     return np.asarray(np.log(np.maximum(p, least)))[None]
+
+
+def dense(owner: object, X: Any) -> Any:
+    """X, no longer sparse: columns are centred, and trees and kernels need all."""
+    sparse: Any = X
+    if not sp.issparse(X):
+        return X
+    if sparse.shape[0] * sparse.shape[1] > DENSE:
+        rule = f"dense, or sparse with at most {DENSE:,} entries, zeros included"
+        remedy = "reduce its columns first, by TruncatedSVD(100), say"
+        raise ValueError(refused(owner, "X", rule, sparse.shape, remedy))
+    return sparse.toarray()
