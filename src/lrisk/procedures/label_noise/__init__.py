@@ -67,8 +67,6 @@ __all__ = [
 FEWEST = 50
 #: Standard deviations from where on columns of references count by their logarithm.
 COMPRESSED = 6.0
-#: Nats by which noise may be behind none and yet the fit is chosen as if it were there.
-AS_LIKELY = -0.5
 
 
 class LabelNoiseFit(NamedTuple):
@@ -142,7 +140,7 @@ def fit_label_noise(
         given = max(given - lost, 0.0) / (1.0 - lost)
         given = min(given, 0.9 * (1.0 - 1.0 / n_classes))
     rows, found = judge_labels(rows, given, rng, precomputed=pairwise)
-    noisy = found.plausible > AS_LIKELY and given != 0.0
+    noisy = found.plausible > 0.0 and given != 0.0
     noise = found.likely if noisy else uniform_noise(CONSTANTS.clean_share, n_classes)
     choice = choose(settings, rows, noise, noisy, rng)
     if found.answer != "noise" and choice.kind == "ordinary, noisy labels":
