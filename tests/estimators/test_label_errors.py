@@ -1,16 +1,20 @@
 """LabelErrorDetector: any reference, given probabilities, groups; refusals."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
+from scipy.sparse import csc_matrix, csr_array
 from sklearn.datasets import load_digits, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 from lrisk import LabelErrorDetector, RobustClassifier
-from lrisk.estimators.label_errors import _joined
 
 
 def rule(seed=0, n=800, share=0.2):
@@ -46,17 +50,69 @@ def test_any_classifier_is_a_reference(estimator):
     assert not hasattr(estimator, "classes_")
 
 
-def test_probabilities_out_of_folds_may_be_given():
+def out_of_fold(X, y, sharpness):
+    """Probabilities by logistic regression, over-confident; ∞ is 0 and 1."""
+    p = cross_val_predict(LogisticRegression(), X, y, cv=5, method="predict_proba")
+    if sharpness == np.inf:
+        return (p > 0.5).astype(float)
+    return p**sharpness / np.sum(p**sharpness, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("sharpness", [1, 20, np.inf])
+def test_probabilities_out_of_folds_may_be_given(sharpness):
     X, y, _, wrong = rule()
     X = X / X.std(axis=0)
-    p = cross_val_predict(LogisticRegression(), X, y, cv=5, method="predict_proba")
+    p = out_of_fold(X, y, sharpness)
     found = LabelErrorDetector(random_state=0).fit(X, y, probabilities=p)
     assert found.answer_ == "noise"
-    assert average_precision_score(wrong, found.outlier_score_) > 0.85
-    none = LabelErrorDetector(random_state=0).fit(
-        X, y, probabilities=np.full_like(p, 0.5)
+    assert found.contamination_ == pytest.approx(wrong.mean(), abs=0.05)
+    assert average_precision_score(wrong, found.outlier_score_) > 0.9
+
+
+def test_probabilities_say_what_the_columns_do_not():
+    X, y, _, wrong = rule()
+    other = np.random.default_rng(1).normal(size=(len(y), 1))
+    blind = LabelErrorDetector(random_state=0).fit(other, y)
+    assert blind.answer_ != "noise" and blind.inlier_mask_.all()
+    scores = []
+    for sharpness in (1, 20):
+        p = out_of_fold(X / X.std(axis=0), y, sharpness)
+        found = LabelErrorDetector(random_state=0).fit(other, y, probabilities=p)
+        assert found.answer_ == "noise"
+        assert average_precision_score(wrong, found.outlier_score_) > 0.85
+        scores.append(found.outlier_score_)
+    assert np.allclose(*scores, atol=1e-3)
+
+
+def test_weak_probabilities_of_clean_labels_are_no_noise():
+    """Classes that a reference mistakes for each other are its errors, not labels'."""
+    X, y = load_digits(return_X_y=True)
+    p = cross_val_predict(
+        GaussianNB(var_smoothing=1e-3), X, y, cv=5, method="predict_proba"
     )
-    assert none.answer_ != "noise" and none.inlier_mask_.all()
+    found = LabelErrorDetector(random_state=0).fit(X, y, probabilities=p)
+    assert np.mean(p.argmax(axis=1) != y) > 0.1
+    assert found.answer_ == "none" and found.inlier_mask_.all()
+
+
+class Recorder(LogisticRegression):
+    """Notes the labels that it is fitted to."""
+
+    seen: ClassVar[set] = set()
+
+    def fit(self, X, y, sample_weight=None):
+        Recorder.seen.update(np.asarray(y).tolist())
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_reference_gets_the_labels_of_the_user():
+    X, y, _, _ = rule(n=200)
+    LabelErrorDetector(Recorder(), random_state=0).fit(X, y)
+    assert Recorder.seen == {"yes", "no"}
+    weights = {"yes": 1.0, "no": 3.0}  # by the names of the classes
+    model = LogisticRegression(class_weight=weights)
+    found = LabelErrorDetector(model, random_state=0).fit(X / X.std(axis=0), y)
+    assert np.all(np.isfinite(found.outlier_score_))
 
 
 def test_one_digit_taken_for_another_is_found_with_its_direction():
@@ -86,13 +142,6 @@ def test_rows_without_weight_are_not_judged():
     fewer = LabelErrorDetector(random_state=0).fit(X[40:], y[40:])
     assert np.all(found.outlier_score_[:40] == 0.0) and found.inlier_mask_[:40].all()
     assert np.array_equal(found.outlier_score_[40:], fewer.outlier_score_)
-
-
-def test_groups_and_equal_rows_are_one_place():
-    X = np.array([[0.0], [0.0], [1.0], [2.0], [3.0]])
-    places = _joined(X, np.array(["a", "b", "b", "c", "c"]))
-    assert len(set(places[:3])) == 1 and len(set(places[3:])) == 1
-    assert places[0] != places[4]
 
 
 def test_a_reference_that_remembers_needs_groups():
@@ -129,14 +178,74 @@ def test_units_do_not_matter_and_wild_rows_do_not_rule(factor):
         LabelErrorDetector().fit(np.where(np.arange(4) < 1, np.nan, X), y)
 
 
+def test_trusted_labels_are_not_flagged_and_leave_noise_to_be_found():
+    X, y, truth, wrong = rule()
+    trusted = np.arange(len(y)) < 100
+    y, wrong = np.where(trusted, truth, y), wrong & ~trusted
+    found = LabelErrorDetector(random_state=0).fit(X, y, trusted=trusted)
+    assert found.answer_ == "noise"
+    assert found.contamination_ == pytest.approx(wrong.mean(), abs=0.04)
+    assert wrong[~found.inlier_mask_].mean() > 0.85
+    assert np.all(found.outlier_score_[trusted] == 0.0)
+    assert np.array_equal(found.label_suggestion_[trusted], y[trusted])
+    many = LabelErrorDetector(contamination=0.3, random_state=0)
+    many.fit(X, y, trusted=trusted)
+    assert many.inlier_mask_[trusted].all() and np.sum(~many.inlier_mask_) == 240
+    sure = LabelErrorDetector(random_state=0).fit(X, y, trusted=np.ones(len(y), bool))
+    assert sure.answer_ == "none" and sure.contamination_interval_ == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_trusted_labels_that_x_contradicts_like_others_say_chance(robust):
+    """P(y | x) is .2 or .8 by nature: the law of 20 % flips, with no label wrong."""
+    for seed in range(3):
+        X, y, _, chance = rule(seed)
+        model = RobustClassifier("rbf") if robust else LabelErrorDetector()
+        model.set_params(random_state=0)
+        assert model.fit(X, y).contamination_ > 0.1
+        at = np.random.default_rng(seed)
+        trusted = np.isin(np.arange(len(y)), at.permutation(len(y))[:60])
+        assert chance[trusted].any()
+        model.fit(X, y, trusted=trusted)
+        assert model.contamination_ == 0.0 and model.inlier_mask_.all()
+        low, high = model.contamination_interval_
+        assert low == 0.0 and high > 0.1  # the other labels may still be wrong
+        assert getattr(model, "answer_", "cannot tell") == "cannot tell"
+
+
+@pytest.mark.parametrize("form", [np.float32, csr_array, csc_matrix])
+def test_sparse_rows_and_floats_of_32_bits(form):
+    X, y, _, _ = rule(n=300)
+    X = np.where(np.abs(X) < 0.3 * X.std(axis=0), 0.0, X).astype(np.float32)
+    usual = LabelErrorDetector(random_state=0).fit(X.astype(float), y)
+    found = LabelErrorDetector(random_state=0).fit(form(X), y)
+    assert np.array_equal(usual.outlier_score_, found.outlier_score_)
+
+
+def test_sparse_rows_too_wide_are_refused_with_a_remedy():
+    X = csr_array((100, 10_000_000))
+    with pytest.raises(ValueError, match=r"X must be dense, or sparse.*TruncatedSVD"):
+        LabelErrorDetector().fit(X, np.arange(100) % 2)
+
+
 def test_what_it_cannot_use_is_refused():
     X, y, _, _ = rule(n=60)
     with pytest.raises(ValueError, match="at least two classes"):
         LabelErrorDetector().fit(X, np.zeros(60))
     with pytest.raises(ValueError, match="contamination"):
         LabelErrorDetector(contamination=0.7).fit(X, y)
-    with pytest.raises(ValueError, match="probabilities of shape"):
+    with pytest.raises(ValueError, match=r"probabilities must be of shape \(60, 2\)"):
         LabelErrorDetector().fit(X, y, probabilities=np.ones((60, 3)))
+    with pytest.raises(ValueError, match=r"groups must be of shape \(60,\)"):
+        LabelErrorDetector().fit(X, y, groups=np.arange(59))
+    for trusted in (np.ones(60), np.ones(59, dtype=bool)):
+        with pytest.raises(
+            ValueError, match=r"trusted must be a boolean mask of shape"
+        ):
+            LabelErrorDetector().fit(X, y, trusted=trusted)
+    for model in (RidgeClassifier(), SVC(), "logistic", LogisticRegression):
+        with pytest.raises(ValueError, match="estimator must be None or a classifier"):
+            LabelErrorDetector(model).fit(X, y)
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_classification, make_moons
@@ -508,12 +509,58 @@ def test_bad_parameters_are_refused_and_change_nothing(params, error):
     assert model.coef_ is coef
 
 
+@pytest.mark.parametrize("form", [np.float32, csr_array])
+def test_sparse_rows_and_floats_of_32_bits(form):
+    X, y, X_test, _ = breast_cancer(0)
+    X, X_test = (
+        np.where(np.abs(t) < 0.3, 0, t).astype(np.float32) for t in (X, X_test)
+    )
+    model = RobustClassifier(random_state=0).fit(X.astype(float), y)
+    other = RobustClassifier(random_state=0).fit(form(X), y)
+    assert np.array_equal(model.coef_, other.coef_)
+    p = other.predict_proba(form(X_test))
+    assert np.array_equal(model.predict_proba(X_test.astype(float)), p)
+
+
+def test_rows_of_one_group_do_not_foretell_each_other():
+    """Near copies with labels by coin: nothing is to be learnt of another group."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
+    X = np.concatenate([rows + 1e-3 * rng.normal(size=rows.shape) for _ in range(6)])
+    y, groups = np.tile(labels, 6), np.tile(np.arange(100), 6)
+    coins = 500 * np.log(0.5)  # of the rows by which fits are chosen
+    alone, grouped = (
+        RobustClassifier("rbf", random_state=0).fit(X, y, groups=known)
+        for known in (None, groups)
+    )
+    assert max(alone.selected_.scores.values()) > 0.5 * coins
+    assert max(grouped.selected_.scores.values()) < 0.9 * coins
+    assert grouped.contamination_interval_[1] > 0.3
+
+
+def test_trusted_labels_are_never_flagged():
+    X, y, _, _ = breast_cancer(0)
+    X, labels, wrong = spoilt(X, y, 0.2, 0, factor=100.0)
+    trusted = np.zeros(len(y), dtype=bool)
+    trusted[np.flatnonzero(wrong)[:8]] = True  # by mistake, and far out
+    for contamination in ("auto", 0.3):
+        model = RobustClassifier(contamination=contamination, random_state=0)
+        model.fit(X, labels, trusted=trusted)
+        assert model.inlier_mask_[trusted].all()
+        assert np.array_equal(model.label_suggestion_[trusted], labels[trusted])
+    assert np.mean(~model.inlier_mask_[wrong & ~trusted]) > 0.8
+
+
 def test_bad_data_are_refused():
     X, y = make_moons(60, random_state=0)
     with pytest.raises(ValueError, match=r"at least two classes.*one class, 0"):
         RobustClassifier().fit(X, np.zeros(60, dtype=int))
     with pytest.raises(ValueError, match="at least two classes"):
         RobustClassifier().fit(X, y, sample_weight=(y == 0).astype(float))
+    with pytest.raises(ValueError, match=r"groups must be of shape \(60,\)"):
+        RobustClassifier().fit(X, y, groups=y[:50])
+    with pytest.raises(ValueError, match="trusted must be a boolean mask"):
+        RobustClassifier().fit(X, y, trusted=y)
     with pytest.raises(ValueError, match="square matrix"):
         RobustClassifier("precomputed").fit(X, y)
     model = RobustClassifier().fit(X, y)

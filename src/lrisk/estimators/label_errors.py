@@ -3,24 +3,28 @@
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from .._params import check_real, refused
 from .._threads import blas_threads_for
-from .._typing import AnyArray, Floats, Indices
+from .._typing import AnyArray, Bools, Floats, Indices
 from .._validation import generator, unchanged_on_error, validate_data
 from ..procedures.label_noise import (
+    Detection,
     FeatureScaling,
     LabelledRows,
+    check_groups,
+    check_probabilities,
+    check_trusted,
     column_units,
+    confidence_logs,
+    dense,
     flag,
+    joined_places,
     judge_labels,
     plain_scaling,
-    reference_logs,
 )
 from ..ranking import check_row_weights
 from .robust_classifier import LARGEST
@@ -95,21 +99,29 @@ class LabelErrorDetector(BaseEstimator):
         sample_weight: Any = None,
         *,
         groups: Any = None,
+        trusted: Any = None,
         probabilities: Any = None,
     ) -> Self:
         """Judge the labels of all rows.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Sparse rows are made dense.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; rows of weight 0 are not judged.
         groups : array-like of shape (n_samples,) or None
             Rows of one group share a fold, as equal rows do.
+        trusted : array-like of bool of shape (n_samples,) or None
+            True where a label is known to be right. Such labels are never flagged, and
+            they tell wrong labels from chance: if x contradicts them as often as it
+            does others, the classes overlap, and the share of wrong labels may be 0.
         probabilities : array-like of shape (n_samples, n_classes) or None
-            Of the classes in sorted order, by models that have not seen the row: used
-            instead of any reference.
+            Of the classes in sorted order, by models that have not seen the row's
+            label (out of fold): one more reference beside those of X. They may be
+            over-confident: p and pᶜ, normalised, say the same. If all are 0 or 1 they
+            only name a class, and X has to say how sure that is.
 
         Returns
         -------
@@ -117,6 +129,8 @@ class LabelErrorDetector(BaseEstimator):
         """
         with unchanged_on_error(self):
             given = self._given()
+            self._check_estimator()
+            X = dense(self, X)
             X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
             check_classification_targets(y)
             weight = check_row_weights(sample_weight, len(y))
@@ -127,52 +141,44 @@ class LabelErrorDetector(BaseEstimator):
             if K < 2:
                 rule, remedy = "of at least two classes", "add rows of another class"
                 raise ValueError(refused(self, "y", rule, "one class", remedy))
-            logs = self._logs(probabilities, (len(y), K))
+            groups = check_groups(self, groups, len(y))
+            sure, stated = check_trusted(self, trusted, len(y))[kept], None
+            if probabilities is not None:
+                p = check_probabilities(self, probabilities, len(y), self.classes_)
+                stated = confidence_logs(p[kept])
             X, weight = X[kept], weight[kept] / weight[kept].mean()
             n, rng = len(kept), generator(self.random_state)
             inside = FeatureScaling(np.zeros(X.shape[1]), column_units(X))(X)
             Z = plain_scaling(inside, weight)(inside)
             nobody = np.zeros((1, n), dtype=bool)
-            rows = LabelledRows(Z, codes, K, weight, weight, np.full(n, -1), nobody)
+            places = None if groups is None else joined_places(X, groups[kept])
+            rows = LabelledRows(
+                Z, codes, K, weight, weight, np.full(n, -1), nobody, places, sure
+            )
             models = None
             if self.estimator is not None:
-                models = EstimatorModels(self.estimator, rows._replace(Z=X))
-            places = None if groups is None else _joined(X, np.asarray(groups)[kept])
+                models = EstimatorModels(self.estimator, X, y[kept], rows)
             with blas_threads_for(X.size):
-                _, found = judge_labels(
-                    rows,
-                    given,
-                    rng,
-                    models=models,
-                    logs=None if logs is None else logs[:, kept],
-                    places=places,
-                )
+                _, found = judge_labels(rows, given, rng, models=models, stated=stated)
             self.answer_, self.noise_matrix_ = found.answer, found.noise
             self.contamination_ = float(found.share)
             self.contamination_interval_ = found.interval
-            self._store(y, kept, found.score, found.suggestion, weight, codes, given)
+            flagged = np.zeros(n, dtype=bool)
+            if given is not None or self.answer_ == "noise":
+                flagged = flag(found.score, weight, codes, given) & ~sure
+            self._store(y, kept, found, flagged)
         return self
 
     def _store(
-        self,
-        y: AnyArray,
-        kept: Indices,
-        score: Floats,
-        suggestion: Indices,
-        weight: Floats,
-        codes: Indices,
-        given: float | None,
+        self, y: AnyArray, kept: Indices, found: Detection, flagged: Bools
     ) -> None:
-        flagged = np.zeros(len(kept), dtype=bool)
-        if given is not None or self.answer_ == "noise":
-            flagged = flag(score, weight, codes, given)
         self.outlier_score_ = np.zeros(len(y))
-        self.outlier_score_[kept] = score
+        self.outlier_score_[kept] = found.score
         self.label_suggestion_ = np.array(y)
-        self.label_suggestion_[kept] = self.classes_[suggestion]
+        self.label_suggestion_[kept] = self.classes_[found.suggestion]
         self.inlier_mask_ = np.ones(len(y), dtype=bool)
         self.inlier_mask_[kept[flagged]] = False
-        self.expected_false_flags_ = float(np.sum(1.0 - score[flagged]))
+        self.expected_false_flags_ = float(np.sum(1.0 - found.score[flagged]))
 
     def _given(self) -> float | None:
         if isinstance(self.contamination, str) and self.contamination == "auto":
@@ -181,27 +187,28 @@ class LabelErrorDetector(BaseEstimator):
                    high_open=True, remedy="or 'auto'")  # fmt: skip
         return float(self.contamination)
 
-    def _logs(self, probabilities: Any, shape: tuple[int, int]) -> Floats | None:
-        if probabilities is None:
-            return None
-        p = np.asarray(probabilities, dtype=np.float64)
-        if p.shape != shape or not np.all((p >= 0.0) & (p <= 1.0)):
-            rule, seen = f"probabilities of shape {shape}", f"shape {p.shape}"
-            remedy = "pass a column for each class, in sorted order"
-            raise ValueError(refused(self, "probabilities", rule, seen, remedy))
-        return reference_logs(p[None])
+    def _check_estimator(self) -> None:
+        model, wanted = self.estimator, ("fit", "predict_proba")
+        lacking = [name for name in wanted if not hasattr(model, name)]
+        if model is not None and (lacking or isinstance(model, type)):
+            rule = "None or a classifier with fit and predict_proba"
+            remedy = "wrap it in CalibratedClassifierCV, say"
+            if isinstance(model, type):
+                remedy = "pass an instance, not the class"
+            raise ValueError(refused(self, "estimator", rule, model, remedy))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
 
 
 class EstimatorModels:
-    """References made of clones of one classifier."""
+    """References: clones of one classifier, fitted to the user's rows and labels."""
 
-    def __init__(self, estimator: Any, rows: LabelledRows) -> None:
-        self._estimator, self._rows = estimator, rows
+    def __init__(self, estimator: Any, X: Any, y: AnyArray, rows: LabelledRows) -> None:
+        self._estimator, self._X, self._y, self._rows = estimator, X, y, rows
         self._weighted = has_fit_parameter(estimator, "sample_weight")
 
     def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
@@ -214,23 +221,10 @@ class EstimatorModels:
             return [p]
         if self._weighted:
             options["sample_weight"] = rows.weight[fitted]
-        model = clone(self._estimator).fit(
-            rows.Z[fitted], rows.codes[fitted], **options
-        )
-        p[:, model.classes_] = model.predict_proba(rows.Z[asked])
+        model = clone(self._estimator).fit(self._X[fitted], self._y[fitted], **options)
+        p[:, only] = model.predict_proba(self._X[asked])  # classes_ are sorted
         return [p]
 
     def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:
         """None."""
         return []
-
-
-def _joined(X: Floats, groups: AnyArray) -> Indices:
-    """Places of rows: one for all that are equal or of one group."""
-    n = len(X)
-    keys = [np.unique(X, axis=0, return_inverse=True)[1].ravel()]
-    keys.append(np.unique(groups, return_inverse=True)[1] + keys[0].max() + 1)
-    ends = np.concatenate(keys) + n
-    size = int(ends.max()) + 1
-    links = (np.ones(2 * n), (np.tile(np.arange(n), 2), ends))
-    return np.asarray(connected_components(csr_array(links, (size, size)))[1][:n])

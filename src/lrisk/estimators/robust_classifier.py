@@ -18,8 +18,12 @@ from ..procedures.label_noise import (
     FeatureScaling,
     LabelNoiseFit,
     Settings,
+    check_groups,
+    check_trusted,
     class_scores,
+    dense,
     fit_label_noise,
+    joined_places,
     label_terms,
     probabilities,
     surprise,
@@ -184,16 +188,30 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
 
     # -- fitting -----------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        trusted: Any = None,
+    ) -> Self:
         """Find the wrong rows and fit the model.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            k(x_i, x_j) of the training rows if the kernel is precomputed.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            k(x_i, x_j) of the training rows if the kernel is precomputed. Sparse rows
+            are made dense.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; 0 counts like no row, k like k copies.
+        groups : array-like of shape (n_samples,) or None
+            Rows of one group share a fold, as equal rows do.
+        trusted : array-like of bool of shape (n_samples,) or None
+            True where a label is known to be right: never flagged, and x is asked
+            whether it contradicts these labels as often as others, by chance.
 
         Returns
         -------
@@ -201,7 +219,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         """
         with unchanged_on_error(self):
             settings = self._settings()
-            X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
+            X, y = self._rows(X, y)
             check_classification_targets(y)
             if settings.precomputed and X.shape[0] != X.shape[1]:
                 rule = "a square matrix for kernel='precomputed'"
@@ -213,7 +231,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             pairwise = settings.precomputed
             part = X[np.ix_(rows, rows)] if pairwise else X[rows]
             given = np.ones(len(rows)) if weight is None else weight[rows]
-            distinct = Distinct.of(part, codes.astype(np.float64), given)
+            groups = check_groups(self, groups, len(y))
+            places = None if groups is None else joined_places(part, groups[rows])
+            sure = check_trusted(self, trusted, len(y))[rows]
+            distinct = Distinct.of(part, codes + 0.5 * sure, given)
             first = distinct.first
             with blas_threads_for(X.size):
                 found = fit_label_noise(
@@ -223,6 +244,8 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
                     len(self.classes_),
                     _of_mean_one(distinct.weights),
                     generator(self.random_state),
+                    places=None if places is None else places[first],
+                    trusted=sure[first],
                 )
             self._store(found, X, rows[first])
             index = np.full(len(y), -1)
@@ -235,6 +258,11 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if self.verbose:
             self._tell()
         return self
+
+    def _rows(self, X: Any, *y: Any, reset: bool = True) -> Any:
+        """X, and y if given, as they are used; sparse rows are made dense."""
+        checks: Any = {"dtype": np.float64, "reset": reset, "absurd": LARGEST}
+        return validate_data(self, dense(self, X), *y, **checks)
 
     def _settings(self) -> Settings:
         self._check_parameters()
@@ -291,7 +319,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False, absurd=LARGEST)
+        X = self._rows(X, reset=False)
         return self._scores(X)
 
     def _scores(self, X: Floats) -> Floats:
@@ -344,7 +372,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if contamination is not None:
             check_real(self, "contamination", contamination, low=0, high=0.5,
                        high_open=True, remedy="or None")  # fmt: skip
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=False, absurd=LARGEST)
+        X, y = self._rows(X, y, reset=False)
         noise = self._noise
         if contamination is not None:
             noise = uniform_noise(contamination, len(self.classes_))
@@ -387,7 +415,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if self.kernel == "precomputed":
             rule, remedy = "one of features", "a kernel matrix has no columns to blame"
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=False, absurd=LARGEST)
+        X, y = self._rows(X, y, reset=False)
         codes = self._codes(y)
         loss = surprise(self._scores(X), codes)
         z = self._columns.compressed(X)
@@ -403,6 +431,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = True
         return tags
 
 

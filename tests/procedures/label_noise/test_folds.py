@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lrisk.procedures.label_noise.folds import assign_folds, sample_rows
+from lrisk.procedures.label_noise.folds import assign_folds, joined_places, sample_rows
 
 
 def test_folds_hold_every_class_and_never_a_lone_row():
@@ -28,3 +28,10 @@ def test_samples_keep_rare_classes():
     assert len(rows) <= 103 and len(set(rows)) == len(rows)
     assert np.all(np.bincount(codes[rows]) >= 2)
     assert len(sample_rows(codes[:50], 100, np.random.default_rng(0))) == 50
+
+
+def test_groups_and_equal_rows_are_one_place():
+    X = np.array([[0.0], [0.0], [1.0], [2.0], [3.0]])
+    places = joined_places(X, np.array([0, 1, 1, 2, 2]))
+    assert len(set(places[:3])) == 1 and len(set(places[3:])) == 1
+    assert places[0] != places[4]

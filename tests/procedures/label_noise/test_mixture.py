@@ -48,6 +48,16 @@ def test_class_conditional_noise_needs_a_weak_prior():
     assert np.ptp(off) < 1e-12 and tied.value < free.value - 20
 
 
+def test_noise_is_that_of_labels_that_are_not_trusted():
+    T = uniform_noise(0.2, 3)
+    logs, codes = simulated(T)
+    right = simulated(np.eye(3))[1]
+    both = np.concatenate([codes, right + 3]), np.ones(2 * len(codes))
+    found = fit_mixture(np.tile(logs, (1, 2, 1)), *both, uniform_noise(0.1, 3),
+                        strength=1.0, sure=uniform_noise(0.005, 3))  # fmt: skip
+    assert np.allclose(found.noise, T, atol=0.05)
+
+
 def test_weights_count_as_copies():
     logs, codes = simulated(uniform_noise(0.2, 3), n=200)
     weight = np.random.default_rng(0).integers(1, 4, 200)
@@ -63,6 +73,7 @@ def test_weights_count_as_copies():
 @pytest.mark.parametrize("strength", [None, np.inf, 5.0])
 def test_slopes_are_those_of_the_likelihood(strength, monkeypatch):
     logs, codes = simulated(uniform_noise(0.2, 3), n=60)
+    codes[:20] += 3  # trusted
     seen = {}
 
     def spy(value, start, **options):
@@ -71,7 +82,8 @@ def test_slopes_are_those_of_the_likelihood(strength, monkeypatch):
 
     monkeypatch.setattr(mixture, "minimize", spy)
     with pytest.raises(StopIteration):
-        fit_mixture(logs, codes, np.ones(60), uniform_noise(0.1, 3), strength=strength)
+        fit_mixture(logs, codes, np.ones(60), uniform_noise(0.1, 3),
+                    strength=strength, sure=uniform_noise(0.01, 3))  # fmt: skip
     start = seen["start"] + 0.1
     slope = approx_fprime(start, lambda t: seen["value"](t)[0], 1e-6)
     assert np.allclose(slope, seen["value"](start)[1], atol=1e-3)

@@ -20,7 +20,14 @@ from .constants import CONSTANTS
 from .detection import Detection, Detector, flag
 from .far_rows import WRONG, FarRows, judge_far_rows
 from .final_fit import Choice, Settings, choose, fit
-from .folds import LabelledRows, assign_folds, equal_rows, sample_rows
+from .folds import LabelledRows, assign_folds, joined_places, sample_rows
+from .given import (
+    check_groups,
+    check_probabilities,
+    check_trusted,
+    confidence_logs,
+    dense,
+)
 from .likelihood import (
     class_scores,
     label_terms,
@@ -28,7 +35,7 @@ from .likelihood import (
     surprise,
     uniform_noise,
 )
-from .references import FeatureModels, Models, cross_fitted, reference_logs
+from .references import FeatureModels, Models, cross_fitted
 from .rows import FeatureScaling, column_units, plain_scaling
 
 __all__ = [
@@ -38,15 +45,20 @@ __all__ = [
     "LabelledRows",
     "Settings",
     "assign_folds",
+    "check_groups",
+    "check_probabilities",
+    "check_trusted",
     "class_scores",
     "column_units",
+    "confidence_logs",
+    "dense",
     "fit_label_noise",
     "flag",
+    "joined_places",
     "judge_labels",
     "label_terms",
     "plain_scaling",
     "probabilities",
-    "reference_logs",
     "surprise",
     "uniform_noise",
 ]
@@ -55,8 +67,6 @@ __all__ = [
 FEWEST = 50
 #: Standard deviations from where on columns of references count by their logarithm.
 COMPRESSED = 6.0
-#: Nats by which noise may be behind none and yet the fit is chosen as if it were there.
-AS_LIKELY = -0.5
 
 
 class LabelNoiseFit(NamedTuple):
@@ -84,26 +94,39 @@ def fit_label_noise(
     n_classes: int,
     weight: Floats,
     rng: np.random.Generator,
+    *,
+    places: Indices | None = None,
+    trusted: Bools | None = None,
 ) -> LabelNoiseFit:
     """Find the wrong rows, choose a fit, and make it.
 
     X are rows, shape (n, d), or a kernel matrix; weights, shape (n,), are positive and
-    of mean 1, for likelihoods of so many rows are compared.
+    of mean 1, for likelihoods of so many rows are compared. Rows of one of the `places`
+    share a fold, by default those that are equal; `trusted` labels are right.
     """
     n, d = X.shape
     given, pairwise = settings.contamination, settings.precomputed
     nobody = np.zeros(n, dtype=bool)
     units, scaling = np.ones(d), FeatureScaling(np.zeros(d), np.ones(d))
     rows = LabelledRows(
-        X, codes, n_classes, weight, weight, np.full(n, -1), nobody[None]
+        X,
+        codes,
+        n_classes,
+        weight,
+        weight,
+        np.full(n, -1),
+        nobody[None],
+        places,
+        trusted,
     )
+    sure = rows.sure()
     far = FarRows(nobody, np.zeros(n), nobody)
     if not pairwise:
         units = column_units(X)
         rows = rows._replace(Z=FeatureScaling(np.zeros(d), units)(X))
         if given != 0.0 and n >= FEWEST:
             far = judge_far_rows(settings, rows, rng)
-    gross = far.chance > WRONG
+    gross = (far.chance > WRONG) & ~sure
     lost = float(weight[gross].sum() / weight.sum())
     rows = rows._replace(voice=np.where(far.far, 0.0, weight))
     kept = np.flatnonzero(~gross & ~far.pulling)
@@ -117,7 +140,7 @@ def fit_label_noise(
         given = max(given - lost, 0.0) / (1.0 - lost)
         given = min(given, 0.9 * (1.0 - 1.0 / n_classes))
     rows, found = judge_labels(rows, given, rng, precomputed=pairwise)
-    noisy = found.plausible > AS_LIKELY and given != 0.0
+    noisy = found.plausible > 0.0 and given != 0.0
     noise = found.likely if noisy else uniform_noise(CONSTANTS.clean_share, n_classes)
     choice = choose(settings, rows, noise, noisy, rng)
     if found.answer != "noise" and choice.kind == "ordinary, noisy labels":
@@ -133,6 +156,7 @@ def fit_label_noise(
     if settings.contamination is not None:
         share, interval = settings.contamination, [settings.contamination] * 2
         flagged = flag(score, weight, codes, share)
+    flagged &= ~sure
     low, high = map(float, interval)
     labels = found._replace(
         share=float(share), interval=(low, high), score=score, suggestion=suggestion
@@ -151,19 +175,16 @@ def judge_labels(
     *,
     precomputed: bool = False,
     models: Models | None = None,
-    logs: Floats | None = None,
-    places: Indices | None = None,
+    stated: Floats | None = None,
 ) -> tuple[LabelledRows, Detection]:
     """What references say of standardised rows, and the rows with folds and agreement.
 
-    `given` is the share of wrong labels, if known. References are made by `models`, or
-    what they say is known (`logs`, shape (m, n, K)). Rows of one of the `places` share
-    a fold; by default those that are equal.
+    `given` is the share of wrong labels, if known. References are made by `models`, by
+    default of the columns; `stated`, shape (m, n, K), is log p of others that have not
+    seen the labels either.
     """
     n, share = len(rows.codes), given or 0.0
-    if places is None:
-        places = equal_rows(rows.Z)
-    rows = rows._replace(folds=assign_folds(rows.codes, CONSTANTS.folds, rng, places))
+    rows = rows._replace(folds=rows.split(CONSTANTS.folds, rng))
     if n < FEWEST or rows.folds.max() < 2:  # two folds leave none to learn from
         answer, nats = ("noise", np.inf) if share else ("cannot tell", -np.inf)
         interval = (0.0, 0.5) if given is None else (share, share)
@@ -172,10 +193,11 @@ def judge_labels(
             answer, share, interval, noise, np.zeros(n), rows.codes, noise, nats
         )
     learnt = sample_rows(rows.codes, CONSTANTS.trained, rng)
-    if logs is None:
-        if models is None:
-            Z = rows.Z if precomputed else compress(rows.Z, COMPRESSED)
-            models = FeatureModels(rows._replace(Z=Z), precomputed, rng)
-        logs, agreeing = cross_fitted(models, rows, learnt)
-        rows = rows._replace(agreeing=agreeing)
+    if models is None:
+        Z = rows.Z if precomputed else compress(rows.Z, COMPRESSED)
+        models = FeatureModels(rows._replace(Z=Z), precomputed, rng)
+    logs, agreeing = cross_fitted(models, rows, learnt)
+    rows = rows._replace(agreeing=agreeing)
+    if stated is not None:
+        logs = np.concatenate([logs, stated])
     return rows, Detector(logs, rows, learnt).detect(given)

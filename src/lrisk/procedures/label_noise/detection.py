@@ -10,7 +10,9 @@ has a known mean and variance, for nothing was fitted to the labels of the fold:
 is found where G is positive and beyond them (Cox's test), and the profile of the
 likelihood over shares of noise excludes none. Clean data whose classes overlap exactly
 as noise would make them (P(y | x) is .1 or .9 everywhere) have the law of noise: what x
-contradicts is wrong, or chance.
+contradicts is wrong, or chance. Trusted labels, known to be right, can tell: they have
+T₀ under both likelihoods. If x contradicts them like the others, they are likelier
+under the null, whose classes overlap, and noise is not found.
 """
 
 from typing import NamedTuple
@@ -83,10 +85,13 @@ class Detector:
         self._used = used[self._weight[used] > 0.0]
         total = float(self._weight[self._used].sum())
         self._clean_share = max(CONSTANTS.clean_share, 1.0 / max(total, 2.0))
+        self._clean = uniform_noise(self._clean_share, self._K)
+        self._trusted = rows.sure()
+        self._doubtful = float(np.average(~self._trusted, weights=rows.weight))
 
     def detect(self, given: float | None = None) -> Detection:
         """Judge all labels; under a given share T is likely and of that share."""
-        strength, gain, evidence = self._compared()
+        strength, gain, evidence, told = self._compared()
         null, free = self._fits(self._used, (strength,))
         truth = free.truth(self._logs[:, self._used])
         usual = np.average(truth, axis=0, weights=self._weight[self._used])
@@ -94,6 +99,7 @@ class Detector:
         uniform = uniform_noise(0.5, self._K)
         above = share > self._clean_share
         found = bool(above and gain > 0.0 and evidence > CONSTANTS.evidence)
+        found &= told >= 0.0
         near = tuple(share * np.array([0.9, 1.0, 1.1])) if found else ()
         flips = free.noise if found else uniform
         shares, fits, values = self._profile(null, flips, usual, near)
@@ -105,6 +111,7 @@ class Detector:
         many = shares >= min(MATTERS, shares[-1])
         expected = float(np.average(shares[many], weights=chance[many]))
         if given is not None:
+            given = given / max(self._doubtful, 1e-300)  # of the labels not trusted
             found, share, low, high = given > 0.0, given, given, given
             noise = _flipped(free.noise if above else uniform, given, usual)
             free = self._fit(self._used, noise, null)
@@ -114,11 +121,15 @@ class Detector:
             share = low = 0.0
             free = null._replace(noise=uniform_noise(expected, self._K))
         score, suggestion = self._posterior(fits, chance / chance.sum())
-        judged = self._folds >= 0
+        judged = (self._folds >= 0) & ~self._trusted
+        share, low, high = (
+            min(s * self._doubtful, 1.0)
+            for s in (share, min(low, share), max(high, share))
+        )
         return Detection(
             "noise" if found else "cannot tell" if high >= MATTERS else "none",
             share,
-            (min(low, share), max(high, share)),
+            (low, high),
             free.noise if found else np.eye(self._K),
             np.where(judged, score, 0.0),
             np.where(judged, suggestion, self._codes),
@@ -134,8 +145,11 @@ class Detector:
         start: Mixture | None = None,
         strength: float | None = None,
     ) -> Mixture:
-        own = self._logs[:, rows], self._codes[rows], self._weight[rows]
-        return fit_mixture(*own, noise, start=start, strength=strength)
+        codes = self._codes[rows] + self._K * self._trusted[rows]
+        own = self._logs[:, rows], codes, self._weight[rows]
+        return fit_mixture(
+            *own, noise, start=start, strength=strength, sure=self._clean
+        )
 
     def _fits(self, rows: Indices, strengths: tuple[float, ...]) -> list[Mixture]:
         """Without noise, and with T under priors of those strengths.
@@ -143,7 +157,7 @@ class Detector:
         The likelihood of T has several peaks: uniform flips start from few and many,
         others from uniform ones.
         """
-        null = self._fit(rows, uniform_noise(self._clean_share, self._K))
+        null = self._fit(rows, self._clean)
         starts = (uniform_noise(share, self._K) for share in (0.05, 0.3))
         flipped = [self._fit(rows, start, null, np.inf) for start in starts]
         tied = max(flipped, key=lambda one: one.value)
@@ -153,24 +167,30 @@ class Detector:
             for strength in strengths
         ]
 
-    def _compared(self) -> tuple[float, float, float]:
-        """Strength of the prior that held-out labels prefer, G and its evidence."""
-        totals = np.zeros((len(STRENGTHS), 3))
+    def _compared(self) -> tuple[float, float, float, float]:
+        """Strength that held-out labels prefer, G, its evidence, G of trusted ones."""
+        totals = np.zeros((len(STRENGTHS), 4))
         own = self._folds[self._used]
         for f in np.unique(own):
             rows = self._used[own == f]
             fits = self._fits(self._used[own != f], STRENGTHS)
-            p0, *others = (one.truth(self._logs[:, rows]) @ one.noise for one in fits)
+            p0, *others = (self._labels(one, rows) for one in fits)
             for total, p1 in zip(totals, others):
                 ratio = np.log(p1) - np.log(p0)
                 seen = ratio[np.arange(len(rows)), self._codes[rows]]
                 mean = np.sum(p0 * ratio, axis=1)
                 variance = np.sum(p0 * ratio**2, axis=1) - mean**2
-                total += np.column_stack([seen, mean, variance]).T @ self._weight[rows]
+                parts = np.array([seen, mean, variance, seen * self._trusted[rows]])
+                total += parts @ self._weight[rows]
         best = int(np.argmax(totals[:, 0]))
-        gain, mean, variance = totals[best]
-        deviation = np.sqrt(max(variance, 1e-12))
-        return STRENGTHS[best], float(gain), float((gain - mean) / deviation)
+        gain, mean, variance, told = map(float, totals[best])
+        return STRENGTHS[best], gain, (gain - mean) / max(variance, 1e-12) ** 0.5, told
+
+    def _labels(self, fitted: Mixture, rows: Indices) -> Floats:
+        """P(y | x) of all labels that rows could have, shape (len(rows), K)."""
+        q = fitted.truth(self._logs[:, rows])
+        sure = self._trusted[rows, None]
+        return np.where(sure, q @ self._clean, q @ fitted.noise)
 
     def _profile(
         self,

@@ -19,7 +19,7 @@ from ..._typing import Bools, Floats, Indices
 from ...spaces import Kernel
 from .basis import Basis, kernel_basis, linear_basis
 from .constants import CONSTANTS
-from .folds import LabelledRows, assign_folds, equal_rows, sample_rows
+from .folds import LabelledRows, sample_rows
 from .likelihood import class_scores, fit_logistic, held_out_scores, label_terms
 
 #: Penalties tried for linear and kernel models, and widths in units of 1/n_features.
@@ -32,12 +32,10 @@ SLOPES = np.exp(np.linspace(-3.0, 4.0, 32))
 #: (more classes) and widths ten times off the likely ones; the likely width for two.
 HEAVIER, NEAR_ALPHA, NEAR_WIDTH, SMOOTH = 0.5, 2.0, 4.0, 0.3
 #: More nats for a heavier penalty (two classes) for each share of noise above MUCH.
+#: Without, breast cancer with 40 % flips and an RBF kernel loses 3 points of accuracy.
 NOISIER, MUCH = 4.0, 0.15
 #: Weight of a row on the wrong side at the scores' root mean square.
 DOUBT = 0.1
-#: Nats by which fits for noisy labels may be behind the ordinary one where noise was
-#: found or is as likely as not: of equals they predict better.
-WORSE = 1.0
 #: Rows by which the choice is made, axes of a kernel there, and centres of the final
 #: fit, at most.
 PILOT, AXES, CENTRES = 500, 150, 1000
@@ -124,26 +122,19 @@ def choose(
         kind = "label noise" if noisy else "ordinary"
         return Choice(kind, settings.alpha or 1.0, widths[len(widths) // 2], 1.0, {})
     pilot = rows.only(sample_rows(rows.codes, PILOT, rng), settings.precomputed)
-    return Chooser(settings, pilot, noise, rng).choose(noisy)
+    return Chooser(settings, pilot, noise).choose(noisy)
 
 
 class Chooser:
-    """Compares fits by held-out labels, whose noise is T.
-
-    Two sets of folds vary less than one. Fits to agreeing rows know only the first, and
-    kinds are compared on that.
-    """
+    """Compares fits by held-out labels, whose noise is T."""
 
     def __init__(
         self,
         settings: Settings,
         rows: LabelledRows,
         noise: Floats,
-        rng: np.random.Generator,
     ) -> None:
         self._settings, self._rows, self._noise = settings, rows, noise
-        again = assign_folds(rows.codes, CONSTANTS.folds, rng, equal_rows(rows.Z))
-        self._folds = [rows.folds, again]
 
     def choose(self, noisy: bool) -> Choice:
         """The kind, penalty, width and slope that make held-out labels likeliest."""
@@ -152,30 +143,26 @@ class Chooser:
         tables = np.array([self._path("ordinary", width, alphas) for width in widths])
         kind = "ordinary, noisy labels" if noisy else "ordinary"
         alpha, gamma, best = self._typical(tables, widths, alphas)
-        scores, reach = {kind: float(tables[..., 0].max())}, best - WORSE
+        scores = {kind: float(tables[..., 0].max())}
         for other in ("label noise", "agreeing rows") if noisy else ():
             table = self._path(other, gamma, alphas)[None]
-            own, _, best = self._typical(table, [gamma], alphas)
+            own, _, value = self._typical(table, [gamma], alphas)
             scores[other] = float(table[..., 0].max())
-            if best > reach:
-                kind, alpha, reach = other, own, best
-        slope = float(self._path(kind, gamma, np.array([alpha]))[0, 2])
+            if value > best:
+                kind, alpha, best = other, own, value
+        slope = float(self._path(kind, gamma, np.array([alpha]))[0, 1])
         return Choice(kind, alpha, gamma, slope, scores)
 
     def _path(self, kind: str, gamma: float | None, alphas: Floats) -> Floats:
-        """Held-out likelihoods by the first folds and both, and slopes; (alphas, 3)."""
-        rows, agreeing = self._rows, kind == "agreeing rows"
+        """Held-out likelihoods and slopes, shape (len(alphas), 2)."""
+        rows, folds = self._rows, self._rows.folds
         features = self._settings.basis(rows.Z, rows.weight, gamma).features
         noise = self._noise if kind == "label noise" else None
-        learnt, found = rows.agreeing if agreeing else None, []
-        for folds in self._folds[: 1 if agreeing else 2]:
-            tables = held_out_scores(features, rows, folds, alphas, noise, learnt)
-            own = (rows.codes, np.where(folds >= 0, rows.voice, 0.0), self._noise)
-            free = self._settings.alpha is None
-            found.append([calibrated(table, *own, free) for table in tables])
-        values, slopes = np.moveaxis(np.array(found), 2, 0)
-        slope = np.exp(np.log(slopes).mean(axis=0))
-        return np.column_stack([values[0], values.mean(axis=0), slope])
+        learnt = rows.agreeing if kind == "agreeing rows" else None
+        tables = held_out_scores(features, rows, folds, alphas, noise, learnt)
+        own = (rows.codes, np.where(folds >= 0, rows.voice, 0.0), self._noise)
+        free = self._settings.alpha is None
+        return np.array([calibrated(table, *own, free) for table in tables])
 
     def _typical(
         self, tables: Floats, widths: list[float | None], alphas: Floats
@@ -198,7 +185,7 @@ class Chooser:
             usual = (SMOOTH if binary else 1.0) / self._rows.Z.shape[1]
             cost = NEAR_WIDTH * (1.0 if binary else 2.0)
             prior -= cost * np.log10(sizes / usual)[:, None] ** 2
-        chance = softmax(tables[..., 1] + prior)
+        chance = softmax(tables[..., 0] + prior)
         alpha = float(10.0 ** (chance.sum(axis=0) @ logs))
         gamma = float(np.exp(chance.sum(axis=1) @ np.log(sizes)))
         best = float(np.max(tables[..., 0] + prior))

@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from ..._typing import Bools, Floats, Indices
 from ..contamination import Distinct
@@ -12,7 +14,9 @@ class LabelledRows(NamedTuple):
     """Rows Z, shape (n, d), or a kernel matrix, with observed classes and weights.
 
     `voice` are the weights in likelihoods, 0 for rows that are fitted but not asked;
-    `agreeing`, shape (n_folds, n), rows that agree with models without a fold.
+    `agreeing`, shape (n_folds, n), rows that agree with models without a fold. Rows of
+    one of the `places` share a fold, by default those that are equal; labels of
+    `trusted` rows, by default of none, are known to be right.
     """
 
     Z: Floats
@@ -22,6 +26,18 @@ class LabelledRows(NamedTuple):
     voice: Floats
     folds: Indices
     agreeing: Bools
+    places: Indices | None = None
+    trusted: Bools | None = None
+
+    def sure(self) -> Bools:
+        """Which rows are trusted, shape (n,)."""
+        nobody = np.zeros(len(self.codes), dtype=bool)
+        return nobody if self.trusted is None else self.trusted
+
+    def split(self, n_folds: int, rng: np.random.Generator) -> Indices:
+        """Folds that respect the places."""
+        places = equal_rows(self.Z) if self.places is None else self.places
+        return assign_folds(self.codes, n_folds, rng, places)
 
     def labels(self, rows: Indices) -> "LabelledRows":
         """Some of them, for fits in features that are at hand."""
@@ -36,12 +52,23 @@ class LabelledRows(NamedTuple):
             voice=self.voice[rows],
             folds=self.folds[rows],
             agreeing=self.agreeing[:, rows],
+            places=None if self.places is None else self.places[rows],
+            trusted=None if self.trusted is None else self.trusted[rows],
         )
 
 
 def equal_rows(Z: Floats) -> Indices:
     """The same number for rows that are equal, shape (n,)."""
     return Distinct.of(Z, np.zeros(len(Z)), np.ones(len(Z))).number
+
+
+def joined_places(Z: Floats, groups: Indices) -> Indices:
+    """The same number for rows that are equal or of one group, shape (n,)."""
+    n, equal = len(Z), equal_rows(Z)
+    ends = np.concatenate([equal, groups + equal.max() + 1]) + n
+    size = int(ends.max()) + 1
+    links = (np.ones(2 * n), (np.tile(np.arange(n), 2), ends))
+    return np.asarray(connected_components(csr_array(links, (size, size)))[1][:n])
 
 
 def assign_folds(

@@ -5,7 +5,9 @@
 w, b and T are those of greatest likelihood. T has a Dirichlet prior around uniform
 flips: `strength` rows of each class, flipped uniformly, are added to those that are
 seen. Without end it makes flips uniform, with one parameter; at little every pair of
-classes has its own.
+classes has its own. A label j that is trusted counts as label K + j: T has K more
+columns, T₀ of nearly no flips, which are not fitted. Where trusted labels contradict q,
+q must give way: then classes overlap, and T has less to explain.
 """
 
 from typing import NamedTuple
@@ -48,18 +50,21 @@ def fit_mixture(
     *,
     start: Mixture | None = None,
     strength: float | None = None,
+    sure: Floats | None = None,
 ) -> Mixture:
     """Find w and b of greatest likelihood, and T if its prior has a strength.
 
     `logs`, shape (m, n, K), are those of the references. `noise` is T, by default I;
     with a strength (rows per class; ∞ for uniform flips) it is the centre of the prior,
-    and where T starts. w and b start from those of `start`.
+    and where T starts. w and b start from those of `start`. `sure` is T₀, needed if
+    codes are of trusted labels, from K to 2K − 1.
     """
     m, n, K = logs.shape
     flat = np.ascontiguousarray(logs).reshape(m, n * K)
     centre = np.eye(K) if noise is None else noise
     off, tied = ~np.eye(K, dtype=bool), strength == np.inf
     count = 0 if strength is None else 1 if tied else K * (K - 1)
+    sure = np.zeros((K, 0)) if sure is None else sure
 
     def noise_of(flips: Floats) -> Floats:
         if strength is None:
@@ -71,14 +76,15 @@ def fit_mixture(
     def value(theta: Floats) -> tuple[float, Floats]:
         w, b, T = theta[:m], theta[m : m + K], noise_of(theta[m + K :])
         scores = (w @ flat).reshape(n, K) + b
-        rows, truth, posterior = label_terms(scores, codes, T)
+        rows, truth, posterior = label_terms(scores, codes, np.hstack([T, sure]))
         pull = weight[:, None] * (truth - posterior)
         loss = RIDGE * float(w @ w + b @ b) - float(weight @ rows)
         slopes = [flat @ pull.ravel(), pull.sum(axis=0)]
         slopes = [s + 2.0 * RIDGE * t for s, t in zip(slopes, (w, b))]
         if strength is not None:
-            seen = np.zeros((K, K))  # expected rows of true class k labelled j
+            seen = np.zeros((K, 2 * K))  # expected rows of true class k labelled j
             np.add.at(seen.T, codes, weight[:, None] * posterior)
+            seen = seen[:, :K]
             if not tied:
                 loss -= strength * float(np.sum(centre * np.log(T)))
                 seen += strength * centre

@@ -2,9 +2,9 @@
 
 Two sets of references, both cross-fitted on all rows. *Plain* ones are fitted to all
 labels: they believe that classes overlap as much as labels contradict them. *Hopeful*
-ones are fitted only to rows whose labels agree with a prediction: they believe that
-every contradiction is an error. Which belief the labels bear out is for the likelihood
-to say (`mixture`).
+ones are fitted only to rows whose labels agree with a prediction, or are trusted: they
+believe that every other contradiction is an error. Which belief the labels bear out is
+for the likelihood to say (`mixture`).
 
 Given the folds, changing a label changes no reference at its own x. For hopeful ones
 that needs agreement without the fold f that they will judge: it is decided, for the
@@ -149,7 +149,7 @@ def _agreement(models: Models, rows: LabelledRows, learnt: Indices) -> Bools:
         kept = np.flatnonzero(own != f)
         seen, logs = rows.codes[learnt[kept]], table[:, kept]
         q = fit_mixture(logs, seen, rows.weight[learnt[kept]]).truth(logs)
-        agrees = q.argmax(axis=1) == seen
+        agrees = (q.argmax(axis=1) == seen) | rows.sure()[learnt[kept]]
         for code in np.unique(seen):
             same = np.flatnonzero(seen == code)
             agrees[same[np.argsort(-q[same, code], kind="stable")[:SPARED]]] = True

@@ -1,0 +1,110 @@
+"""What the user says of rows: groups, labels known right, class probabilities."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._params import refused
+from ..._typing import AnyArray, Bools, Floats, Indices
+
+#: Entries of a sparse table that is made dense, at most: 400 MB, of which some copies
+#: are made. Half or twice as many change nothing else.
+DENSE = 50_000_000
+#: By how much the probabilities of a row may miss one: those of 32 bits, or printed.
+ROUNDING = 1e-3
+
+
+def check_groups(owner: object, groups: Any, n_rows: int) -> Indices | None:
+    """Number of each row's group, shape (n_rows,); None stays None."""
+    if groups is None:
+        return None
+    names, remedy = np.asarray(groups), "pass the name of a group for each row"
+    if names.shape != (n_rows,):
+        rule = f"of shape ({n_rows},)"
+        raise ValueError(refused(owner, "groups", rule, names.shape, remedy))
+    missing = names != names if names.dtype.kind in "fcO" else np.zeros(n_rows, bool)
+    missing = missing | np.array([name is None for name in names.tolist()])
+    if missing.any():
+        rule, remedy = "known for every row", "give rows of no group one of their own"
+        raise ValueError(refused(owner, "groups", rule, names[missing][0], remedy))
+    try:
+        return np.unique(names, return_inverse=True)[1]
+    except TypeError:
+        kinds = sorted({type(name).__name__ for name in names.tolist()})
+        rule, remedy = "names of one type", "pass all as text, or all as numbers"
+        raise ValueError(refused(owner, "groups", rule, kinds, remedy)) from None
+
+
+def check_trusted(owner: object, trusted: Any, n_rows: int) -> Bools:
+    """Which labels are known to be right, shape (n_rows,); None means no label."""
+    if trusted is None:
+        return np.zeros(n_rows, dtype=bool)
+    mask, remedy = np.asarray(trusted), "pass True for labels known to be right"
+    if mask.dtype != bool or mask.shape != (n_rows,):
+        rule, seen = (
+            f"a boolean mask of shape ({n_rows},)",
+            f"{mask.dtype} {mask.shape}",
+        )
+        raise ValueError(refused(owner, "trusted", rule, seen, remedy))
+    return mask
+
+
+def check_probabilities(
+    owner: object, p: Any, n_rows: int, classes: AnyArray
+) -> Floats:
+    """Probabilities of the classes, shape (n_rows, K), of which every row sums to one.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another, or a row is not one of probabilities.
+    """
+    name, p = "probabilities", np.asarray(p)
+    shape = (n_rows, len(classes))
+    if p.shape != shape:
+        rule = f"of shape {shape}"
+        remedy = f"pass a row for each of X and a column for each of {classes.tolist()}"
+        raise ValueError(refused(owner, name, rule, p.shape, remedy))
+    try:
+        p = p.astype(np.float64)
+    except (TypeError, ValueError):
+        remedy = "pass what predict_proba gives"
+        raise ValueError(refused(owner, name, "numbers", p.flat[0], remedy)) from None
+    outside = ~((p >= 0.0) & (p <= 1.0 + ROUNDING))  # NaN, too
+    if outside.any():
+        rule, remedy = "within 0 and 1", "pass what predict_proba gives, not scores"
+        raise ValueError(refused(owner, name, rule, p[outside][0], remedy))
+    total = p.sum(axis=1)
+    off = np.flatnonzero(np.abs(total - 1.0) > ROUNDING)
+    if off.size:
+        rule, remedy = "rows that sum to 1", "divide every row by its sum"
+        seen = f"{total[off[0]]:.6g} in row {off[0]}"
+        raise ValueError(refused(owner, name, rule, seen, remedy))
+    return np.asarray(p / total[:, None])
+
+
+def confidence_logs(p: Floats) -> Floats:
+    """Logarithm of given probabilities as a reference, shape (1, n, K).
+
+    Without the floor of other references: the likelihood finds the slope w of
+
+        q = softmax(w log p + b),
+
+    so that p and pᶜ, normalised, say the same for every c > 0, and over-confidence does
+    no harm. Zeros count as half of the least positive probability.
+    """
+    least = max(0.5 * float(p[p > 0.0].min()), float(np.finfo(np.float64).tiny))
+    return np.asarray(np.log(np.maximum(p, least)))[None]
+
+
+def dense(owner: object, X: Any) -> Any:
+    """X, no longer sparse: columns are centred, and trees and kernels need all."""
+    sparse: Any = X
+    if not sp.issparse(X):
+        return X
+    if sparse.shape[0] * sparse.shape[1] > DENSE:
+        rule = f"dense, or sparse with at most {DENSE:,} entries, zeros included"
+        remedy = "reduce its columns first, by TruncatedSVD(100), say"
+        raise ValueError(refused(owner, "X", rule, sparse.shape, remedy))
+    return sparse.toarray()
