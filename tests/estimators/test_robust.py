@@ -451,3 +451,16 @@ def test_standard_errors_cover():
         model = RobustRegressor(random_state=0).fit(X, y)
         inside.append(np.abs(model.coef_ - slopes) <= 1.96 * model.coef_se_)
     assert 0.91 <= np.mean(inside) <= 0.985
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_a_category_of_exact_data_is_not_lost(seed):
+    """The half that begins may have none of it, and some of its rows are wrong."""
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 4, 2400)
+    X = np.column_stack([rng.normal(size=(2400, 3)), np.eye(4)[code]])
+    y = X @ [1.0, 2.0, -1.0, 0.0, 5.0, 10.0, 15.0]
+    bad = rng.choice(2400, 96, replace=False)
+    y[bad] += rng.uniform(80, 800, size=96)
+    model = RobustRegressor(random_state=seed).fit(X, y)
+    np.testing.assert_array_equal(np.flatnonzero(~model.inlier_mask_), np.sort(bad))

@@ -183,10 +183,10 @@ def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
     """Fit some rows, weigh the usual ones among the near, and again until that settles.
 
     Rows of a population apart, or beyond what a single one reaches, have no weight; the
-    others are held.
+    others are held. Rows of a direction that no other has are let in on trial.
     """
     near = among & usual
-    factors, counted = start.astype(np.float64), near
+    factors, counted, trial = start.astype(np.float64), near, np.zeros_like(near)
     line: Line | None = None
     for _ in range(ROUNDS):
         fit = rows.line(factors)
@@ -198,12 +198,30 @@ def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
         again = residuals.factors(scale, held)
         again[~near] = 0.0
         again[near] *= ~outlying(u[near])
+        size = np.abs(u)
+        spared = trial & (size <= _worst_first(size, trial, held))
+        again[spared & (again == 0.0)] = 1.0
+        trial = (trial & (again > 0.0)) | (near & (residuals.leverage >= UNKNOWN))
         line = Line(fit, u, scale, again, among, np.zeros_like(near))
         if np.max(np.abs(again - factors)) < 0.01 or not np.any(again):
             break
         factors, counted = again, near & (again > 0.0)
     assert line is not None
     return line
+
+
+def _worst_first(size: Floats, rows: Bools, limit: float) -> float:
+    """The limit, or one that only the worst of these rows are beyond.
+
+    Rows that share a direction with nobody else, as those of a rare category, are let
+    in together; if some are wrong, none of them fits. So those twice as far off as half
+    of them go first (one wrong row of four is three times as far off as the others);
+    where there are none, the limit is that of all rows.
+    """
+    if not rows.any():
+        return limit
+    worst = 2.0 * float(np.median(size[rows]))
+    return worst if worst > limit and np.any(size[rows] > worst) else limit
 
 
 def _heavier_tail(u: Floats) -> float:
@@ -247,8 +265,7 @@ def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
             ruling = ~near & (residuals.leverage > 1.0)
             own_direction = residuals.leverage >= UNKNOWN
         else:
-            worst = np.max(away, where=~contradicted, initial=limit)
-            limit = np.sqrt(limit) * np.sqrt(worst)
+            limit = _worst_first(away, ~contradicted & (factors > 0.0), limit)
         contradicted = contradicted | (away > limit)
         with np.errstate(over="ignore"):
             error = scale * np.sqrt(1.0 + residuals.leverage)
