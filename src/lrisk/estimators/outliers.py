@@ -3,13 +3,13 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GroupKFold
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from .._params import check_real, refused
-from .._threads import blas_threads_for
-from .._typing import Floats, Indices
+from .._typing import Bools, Floats, Indices
 from .._validation import generator, unchanged_on_error, validate_data
 from ..procedures.contamination import (
     Distinct,
@@ -23,6 +23,9 @@ from .robust import LARGEST
 
 #: Folds of cross-fitting; usual.
 FOLDS = 5
+#: Times that an estimator is cross-fitted: to all rows, then to those not flagged, for
+#: wrong rows move its predictions for others.
+ROUNDS = 2
 #: What a residual adds to a score at most: it orders rows of equal chance.
 ORDER = 1e-3
 
@@ -38,8 +41,9 @@ class OutlierDetector(BaseEstimator):
     Parameters
     ----------
     estimator : regressor or None, default=None
-        The reference, cross-fitted on five folds. By default a robust kernel regression
-        or a robust line, whichever is nearer to most rows.
+        The reference, cross-fitted on five folds, and once more to the rows that the
+        first time did not flag. By default a robust kernel regression or a robust line,
+        whichever is nearer to most rows.
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong rows. A number is taken at its word: so many rows are flagged.
     random_state : int, RandomState instance or None, default=None
@@ -138,12 +142,18 @@ class OutlierDetector(BaseEstimator):
             places = self._places(X, groups)
             if predictions is not None:
                 predicted = self._given(predictions, len(y))
+                found, index = self._judged(X, y, weight, kept, predicted, told)
             elif self.estimator is not None:
                 used = asked if hasattr(asked, "iloc") else X
-                predicted = self._cross_fitted(used, y, weight, places)
+                believed = weight > 0
+                for _ in range(ROUNDS):
+                    predicted = self._cross_fitted(used, y, weight, places, believed)
+                    found, index = self._judged(X, y, weight, kept, predicted, told)
+                    if not found.flagged.any():
+                        break
+                    believed[kept] = ~found.flagged[index]
             else:
-                predicted = None
-            found, index = self._judged(X, y, weight, kept, predicted, told)
+                found, index = self._judged(X, y, weight, kept, None, told)
             self._store(found, index, kept, len(y))
         return self
 
@@ -190,23 +200,24 @@ class OutlierDetector(BaseEstimator):
         self.expected_false_flags_ = float(np.sum((1.0 - chance)[index][flagged]))
 
     def _cross_fitted(
-        self, X: Any, y: Floats, weight: Floats, places: Indices
+        self, X: Any, y: Floats, weight: Floats, places: Indices, believed: Bools
     ) -> Floats:
-        """Predictions of clones of the estimator that have not seen the row."""
+        """Predictions by clones of the estimator, fitted to believed rows of others."""
         folds = min(FOLDS, len(np.unique(places)))
         if folds < 2:
             rule, remedy = "of at least two groups", "add rows of another group"
             raise ValueError(refused(self, "groups", rule, "one group", remedy))
-        options: dict[str, Any] = {}
-        if has_fit_parameter(self.estimator, "sample_weight") and np.ptp(weight) > 0.0:
-            options["params"] = {"sample_weight": weight}
+        weighted = has_fit_parameter(self.estimator, "sample_weight")
         seed = int(generator(self.random_state).integers(2**31))
         split = GroupKFold(folds, shuffle=True, random_state=seed)
-        with blas_threads_for(np.size(y)):
-            found = cross_val_predict(
-                self.estimator, X, y, groups=places, cv=split, **options
-            )
-        return self._given(found, len(y))
+        predicted = np.empty(len(y))
+        for others, rows in split.split(y, groups=places):
+            own = others[believed[others]]
+            options = {"sample_weight": weight[own]} if weighted else {}
+            model = clone(self.estimator)
+            model.fit(_safe_indexing(X, own), y[own], **options)
+            predicted[rows] = model.predict(_safe_indexing(X, rows))
+        return self._given(predicted, len(y))
 
     def _given(self, predictions: Any, n: int) -> Floats:
         found = np.asarray(predictions, dtype=np.float64)
