@@ -94,15 +94,20 @@ class LinearFit(NamedTuple):
         All but infinite in directions that the rows of the fit do not have: a penalty
         is no knowledge.
         """
-        z = self.scaling(X)
+        out = np.empty(len(X))
+        for part in blocks(len(X), X.shape[1]):  # no copy of a large table
+            out[part] = self._leverage(self.scaling(X[part]))
+        return out + 1.0 / self.mass
+
+    def _leverage(self, z: Floats) -> Floats:
         along = z @ self.basis
-        seen = (along * along) @ (1.0 / (self.squares + self.alpha))
+        seen = np.asarray((along * along) @ (1.0 / (self.squares + self.alpha)))
         if self.basis.shape[1] < z.shape[1]:
             rest = z - along @ self.basis.T
             size = np.max(np.abs(z), axis=1, keepdims=True)
             rest[np.abs(rest) < UNSEEN * size] = 0.0
             seen += UNKNOWN * (np.max(np.abs(rest), axis=1) > 0.0)
-        return np.asarray(seen + 1.0 / self.mass)
+        return seen
 
 
 def standard_errors(
@@ -160,6 +165,7 @@ def fit_linear(
         kept = values > max(n, d) * np.finfo(float).eps * max(values[-1], 1e-300)
         values, V = values[kept], V[:, kept]
         U = Z @ (V / np.sqrt(values))
+        del Z  # as large as the table
     else:
         U, s, Vt = scipy.linalg.svd(Z, full_matrices=False)
         kept = s > n * np.finfo(float).eps * max(s[0], 1e-300)

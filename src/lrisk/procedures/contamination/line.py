@@ -106,7 +106,8 @@ def majority_line(
     exactly by a constant, a line is settled from all rows not far out as a whole.
     """
     unit = float(np.mean(weights))  # that of a row whose noise is the noise
-    Z, weights = Columns.of(X[usual]).bounded(X), weights / unit
+    own = slice(None) if usual.all() else usual  # no copy of a large table
+    Z, weights = Columns.of(X[own]).bounded(X), weights / unit
     rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
     distance, far = distance_as_a_whole(Z, weights, usual)
     few = np.sum(usual) < ROWS_A_PARAMETER * rows.parameters
@@ -116,13 +117,12 @@ def majority_line(
         return line if np.all(near) else _with_far_rows(rows, line, usual)
     plain = _without_shrinkage(rows)
     half = usual.copy()
-    half[usual] = tightest_half(
-        Rows(Z[usual], y[usual], weights[usual], plain.alpha), rng
-    )
+    half[usual] = tightest_half(Rows(Z[own], y[own], weights[own], plain.alpha), rng)
     places = compress(Z, COMPRESSED_BEYOND)
     near, unknown = _near(plain, half)
     near = connected(places, near) & (usual | ~unknown)
     known = known & usual & (distance <= far) & ~alone(places, near)
+    del places  # as large as the table
     wide = near | known
     lines = [
         _settled(rows, start & among, among, usual)

@@ -177,14 +177,9 @@ def _by_the_line(
     )
     asked &= usual | dropped
     known = np.abs(judgement.in_core_scales(y)) <= HELD_BEYOND
+    part = slice(None) if asked.all() else asked  # no copy of a large table
     line = majority_line(
-        X[asked],
-        y[asked],
-        weights[asked],
-        usual[asked],
-        known[asked],
-        model.alpha,
-        rng,
+        X[part], y[part], weights[part], usual[part], known[part], model.alpha, rng
     )
     factors = np.zeros(len(y))
     factors[asked] = line.factors

@@ -73,6 +73,8 @@ class Rows(NamedTuple):
         """The line through rows with these factors."""
         Z, y, weights, alpha = self
         used, ones = factors > 0.0, np.ones(Z.shape[1])
+        if used.all():  # no copies of a large table
+            return fit_linear(Z, y, weights, alpha, factors, ones)
         return fit_linear(Z[used], y[used], weights[used], alpha, factors[used], ones)
 
     def residuals(self, fit: LinearFit, factors: Floats) -> Residuals:

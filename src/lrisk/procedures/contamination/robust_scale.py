@@ -134,8 +134,11 @@ def distance_as_a_whole(
     heavy tail or a rare value in one or two of many columns moves it little.
     """
     with np.errstate(over="ignore"):
-        z = Columns.of(X[usual]).standardised(X)
-    distance = np.log1p(np.abs(z)).mean(axis=1)
+        own = X if usual.all() else X[usual]
+        z = Columns.of(own).standardised(X)
+    np.log1p(np.abs(z, out=z), out=z)
+    distance = z.mean(axis=1)
+    del z  # as large as the table
     quantiles = weighted_quantiles(distance[usual, None], weight[usual], [0.1, 0.5])
     low, middle = quantiles[:, 0]
     far = FAR * (1.0 + 1.0 / X.shape[1])
