@@ -244,7 +244,7 @@ def test_what_it_cannot_use_is_refused():
         ):
             LabelErrorDetector().fit(X, y, trusted=trusted)
     for model in (RidgeClassifier(), SVC(), "logistic", LogisticRegression):
-        with pytest.raises(ValueError, match="estimator must be None or a classifier"):
+        with pytest.raises(ValueError, match="estimator must be None or an estimator"):
             LabelErrorDetector(model).fit(X, y)
 
 

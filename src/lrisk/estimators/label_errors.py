@@ -3,11 +3,11 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
-from .._params import check_real, refused
+from .._params import refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Bools, Floats, Indices
 from .._validation import generator, unchanged_on_error, validate_data
@@ -15,22 +15,19 @@ from ..procedures.label_noise import (
     Detection,
     FeatureScaling,
     LabelledRows,
-    check_groups,
-    check_probabilities,
-    check_trusted,
     column_units,
     confidence_logs,
-    dense,
     flag,
-    joined_places,
     judge_labels,
     plain_scaling,
 )
 from ..ranking import check_row_weights
+from .detector_base import RowDetector
 from .robust_classifier import LARGEST
+from .row_facts import check_probabilities, check_trusted, dense
 
 
-class LabelErrorDetector(BaseEstimator):
+class LabelErrorDetector(RowDetector):
     """Find labels that x contradicts: wrong, or chance.
 
     The judgement of `RobustClassifier` alone, by any classifier. References that have
@@ -81,17 +78,6 @@ class LabelErrorDetector(BaseEstimator):
     ('noise', True)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        contamination: str | float = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.contamination = contamination
-        self.random_state = random_state
-
     def fit(
         self,
         X: Any,
@@ -128,8 +114,10 @@ class LabelErrorDetector(BaseEstimator):
         self
         """
         with unchanged_on_error(self):
-            given = self._given()
-            self._check_estimator()
+            given = self._told()
+            self._check_estimator(
+                "predict_proba", "wrap it in CalibratedClassifierCV, say"
+            )
             X = dense(self, X)
             X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
             check_classification_targets(y)
@@ -141,17 +129,16 @@ class LabelErrorDetector(BaseEstimator):
             if K < 2:
                 rule, remedy = "of at least two classes", "add rows of another class"
                 raise ValueError(refused(self, "y", rule, "one class", remedy))
-            groups = check_groups(self, groups, len(y))
             sure, stated = check_trusted(self, trusted, len(y))[kept], None
             if probabilities is not None:
                 p = check_probabilities(self, probabilities, len(y), self.classes_)
                 stated = confidence_logs(p[kept])
+            places = self._places(X, groups)[kept]
             X, weight = X[kept], weight[kept] / weight[kept].mean()
             n, rng = len(kept), generator(self.random_state)
             inside = FeatureScaling(np.zeros(X.shape[1]), column_units(X))(X)
             Z = plain_scaling(inside, weight)(inside)
             nobody = np.zeros((1, n), dtype=bool)
-            places = None if groups is None else joined_places(X, groups[kept])
             rows = LabelledRows(
                 Z, codes, K, weight, weight, np.full(n, -1), nobody, places, sure
             )
@@ -180,26 +167,8 @@ class LabelErrorDetector(BaseEstimator):
         self.inlier_mask_[kept[flagged]] = False
         self.expected_false_flags_ = float(np.sum(1.0 - found.score[flagged]))
 
-    def _given(self) -> float | None:
-        if isinstance(self.contamination, str) and self.contamination == "auto":
-            return None
-        check_real(self, "contamination", self.contamination, low=0, high=0.5,
-                   high_open=True, remedy="or 'auto'")  # fmt: skip
-        return float(self.contamination)
-
-    def _check_estimator(self) -> None:
-        model, wanted = self.estimator, ("fit", "predict_proba")
-        lacking = [name for name in wanted if not hasattr(model, name)]
-        if model is not None and (lacking or isinstance(model, type)):
-            rule = "None or a classifier with fit and predict_proba"
-            remedy = "wrap it in CalibratedClassifierCV, say"
-            if isinstance(model, type):
-                remedy = "pass an instance, not the class"
-            raise ValueError(refused(self, "estimator", rule, model, remedy))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
 

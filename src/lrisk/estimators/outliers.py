@@ -3,12 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from .._params import check_real, refused
+from .._params import refused
 from .._typing import Bools, Floats, Indices
 from .._validation import generator, unchanged_on_error, validate_data
 from ..procedures.contamination import (
@@ -19,6 +19,7 @@ from ..procedures.contamination import (
     told_share,
 )
 from ..ranking import check_row_weights
+from .detector_base import RowDetector
 from .robust import LARGEST
 
 #: Folds of cross-fitting; usual.
@@ -30,7 +31,7 @@ ROUNDS = 2
 ORDER = 1e-3
 
 
-class OutlierDetector(BaseEstimator):
+class OutlierDetector(RowDetector):
     r"""Find rows whose target does not fit the other rows.
 
     The judgement of `RobustRegressor` alone, by any regressor. Residuals of models that
@@ -89,17 +90,6 @@ class OutlierDetector(BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        contamination: str | float = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.contamination = contamination
-        self.random_state = random_state
-
     def fit(
         self,
         X: Any,
@@ -119,8 +109,7 @@ class OutlierDetector(BaseEstimator):
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; rows of weight 0 are not judged.
         groups : array-like of shape (n_samples,) or None
-            Rows of one group share a fold, as equal rows do otherwise. Only with an
-            estimator.
+            Rows of one group share a fold, as equal rows do.
         predictions : array-like of shape (n_samples,) or None
             Predictions by models that have not seen the row: used instead of any
             reference.
@@ -131,6 +120,7 @@ class OutlierDetector(BaseEstimator):
         """
         with unchanged_on_error(self):
             told = self._told()
+            self._check_estimator("predict", "pass a regressor")
             asked = X
             X, y = validate_data(
                 self, X, y, dtype=np.float64, y_numeric=True, absurd=LARGEST
@@ -213,10 +203,11 @@ class OutlierDetector(BaseEstimator):
         predicted = np.empty(len(y))
         for others, rows in split.split(y, groups=places):
             own = others[believed[others]]
+            own = own if len(own) else others  # nobody else is believed
             options = {"sample_weight": weight[own]} if weighted else {}
             model = clone(self.estimator)
             model.fit(_safe_indexing(X, own), y[own], **options)
-            predicted[rows] = model.predict(_safe_indexing(X, rows))
+            predicted[rows] = np.ravel(model.predict(_safe_indexing(X, rows)))
         return self._given(predicted, len(y))
 
     def _given(self, predictions: Any, n: int) -> Floats:
@@ -226,29 +217,3 @@ class OutlierDetector(BaseEstimator):
             what = f"shape {found.shape}" if found.shape != (n,) else "NaN or infinity"
             raise ValueError(refused(self, "predictions", rule, what, remedy))
         return found
-
-    def _places(self, X: Floats, groups: Any) -> Indices:
-        """Which rows share a fold."""
-        if self.estimator is None:
-            return np.arange(len(X))
-        if groups is None:
-            return np.unique(X, axis=0, return_inverse=True)[1].ravel()
-        groups = np.asarray(groups)
-        if groups.shape != (len(X),):
-            rule, remedy = f"of shape ({len(X)},)", "pass one for each row"
-            raise ValueError(
-                refused(self, "groups", rule, f"shape {groups.shape}", remedy)
-            )
-        return np.unique(groups, return_inverse=True)[1]
-
-    def _told(self) -> float | None:
-        if isinstance(self.contamination, str) and self.contamination == "auto":
-            return None
-        check_real(self, "contamination", self.contamination, low=0, high=0.5,
-                   high_open=True, remedy="or 'auto'")  # fmt: skip
-        return float(self.contamination)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

@@ -12,26 +12,23 @@ from .._params import check_real, refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error, validate_data
-from ..procedures.contamination import Distinct, OutlierExplanation
-from ..procedures.contamination.robust_scale import COMPRESSED_BEYOND, Columns
+from ..procedures.contamination import Distinct, OutlierExplanation, joined_places
+from ..procedures.contamination.robust_scale import Columns
 from ..procedures.label_noise import (
     FeatureScaling,
     LabelNoiseFit,
     Settings,
-    check_groups,
-    check_trusted,
     class_scores,
-    dense,
+    explained,
     fit_label_noise,
-    joined_places,
     label_terms,
     probabilities,
-    surprise,
     uniform_noise,
 )
 from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from .robust_base import KernelParameter, RobustEstimator, given
+from .row_facts import check_groups, check_trusted, dense
 
 #: Typical size of features up to which robust scales of them are numbers.
 LARGEST = 2.0**600
@@ -417,16 +414,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
         X, y = self._rows(X, y, reset=False)
         codes = self._codes(y)
-        loss = surprise(self._scores(X), codes)
-        z = self._columns.compressed(X)
-        contributions = 0.5 * np.maximum(np.abs(z) - COMPRESSED_BEYOND, 0.0) ** 2
-        for j in range(X.shape[1]):
-            usual = X.copy()
-            usual[:, j] = self._columns.center[j]
-            contributions[:, j] += loss - surprise(self._scores(usual), codes)
-        columns = np.argsort(-contributions, axis=1, kind="stable")
-        leverage = np.sqrt(np.mean(z**2, axis=1))
-        return OutlierExplanation(np.sqrt(2.0 * loss), leverage, contributions, columns)
+        return explained(self._scores, self._columns, X, codes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from lrisk.procedures.label_noise.folds import assign_folds, joined_places, sample_rows
+from lrisk.procedures.contamination import joined_places
+from lrisk.procedures.label_noise.folds import assign_folds, sample_rows
 
 
 def test_folds_hold_every_class_and_never_a_lone_row():

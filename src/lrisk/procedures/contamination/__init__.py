@@ -5,7 +5,7 @@
 
 from .explanation import Explainer, OutlierExplanation
 from .regression import Model, RobustFit, fit_judged
-from .rows import Distinct
+from .rows import Distinct, equal_rows, joined_places
 from .table import (
     Judge,
     Judgement,
@@ -23,7 +23,9 @@ __all__ = [
     "Model",
     "OutlierExplanation",
     "RobustFit",
+    "equal_rows",
     "fit_judged",
+    "joined_places",
     "judge_predictions",
     "judge_table",
     "nothing_judged",

@@ -121,8 +121,8 @@ def standard_errors(
     They do not know of the bias of the penalty.
     """
     Z = fit.scaling(X)
-    free = Z[factors == np.max(factors)]
-    A = (free.T * weights[factors == np.max(factors)]) @ free
+    free = factors == np.max(factors)
+    A = (Z[free].T * weights[free]) @ Z[free]
     A.flat[:: len(A) + 1] += fit.alpha
     M = scipy.linalg.pinvh(A, check_finite=False)
     pull = (np.sqrt(weights) * factors * fit.left_out)[:, None] * (Z @ M)

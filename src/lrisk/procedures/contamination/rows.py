@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from ..._typing import Floats, Indices
 
@@ -31,6 +33,20 @@ class Distinct(NamedTuple):
         number[order] = count
         sums = np.bincount(count, weights=weights[order]).astype(np.float64)
         return cls(order[starts], number, sums)
+
+
+def equal_rows(Z: Floats) -> Indices:
+    """The same number for rows that are equal, shape (n,)."""
+    return Distinct.of(Z, np.zeros(len(Z)), np.ones(len(Z))).number
+
+
+def joined_places(Z: Floats, groups: Indices) -> Indices:
+    """The same number for rows that are equal or of one group, shape (n,)."""
+    n, equal = len(Z), equal_rows(Z)
+    ends = np.concatenate([equal, groups + equal.max() + 1]) + n
+    size = int(ends.max()) + 1
+    links = (np.ones(2 * n), (np.tile(np.arange(n), 2), ends))
+    return np.asarray(connected_components(csr_array(links, (size, size)))[1][:n])
 
 
 def _order(X: Floats, y: Floats) -> Indices:

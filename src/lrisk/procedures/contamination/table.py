@@ -180,23 +180,26 @@ def _judge_table(X: Floats, y: Floats, rng: np.random.Generator) -> Judgement:
     target = units.inward(y)
     if n < FEWEST_FOR_A_REFERENCE:
         return nothing_judged(y, "too few rows", (0.0, 0.5))
-    forest_seed, sample_seed, resample_seed = rng.integers(2**31, size=3)
-    chosen = np.arange(n)
-    if n > PILOT_ROWS:
-        draw = np.random.default_rng(sample_seed)
-        chosen = np.sort(draw.choice(n, PILOT_ROWS, replace=False))
-    found = assess(X[chosen], target[chosen], int(forest_seed))
+    chosen, forest_seed, resample_seed = _drawn(n, rng)
+    found = assess(X[chosen], target[chosen], forest_seed)
     if n < FEWEST_ROWS and not is_exact(found.look.verdict.u):
         return _ranked_only(found.look, y, units)
     group = np.zeros(n, dtype=bool)
     if found.source == "group":
         group = _group_of(found, X, chosen)
         chosen = chosen[~found.group]
-        found = assess(X[chosen], target[chosen], int(forest_seed), groups=False)
+        found = assess(X[chosen], target[chosen], forest_seed, groups=False)
         found = found._replace(source="group")
-    return _all_rows(
-        found, units, X, y, chosen, group, int(forest_seed), int(resample_seed)
-    )
+    return _all_rows(found, units, X, y, chosen, group, forest_seed, resample_seed)
+
+
+def _drawn(n: int, rng: np.random.Generator) -> tuple[Indices, int, int]:
+    """Rows that references are fitted to, and seeds of the forest and of resamples."""
+    forest_seed, sample_seed, resample_seed = map(int, rng.integers(2**31, size=3))
+    if n <= PILOT_ROWS:
+        return np.arange(n), forest_seed, resample_seed
+    chosen = np.random.default_rng(sample_seed).choice(n, PILOT_ROWS, replace=False)
+    return np.sort(chosen), forest_seed, resample_seed
 
 
 def judge_predictions(
@@ -211,17 +214,13 @@ def judge_predictions(
     if n < FEWEST_FOR_A_REFERENCE:
         return nothing_judged(y, "too few rows", (0.0, 0.5))
     target, fitted = units.inward(y), units.inward(predicted)
-    forest_seed, sample_seed, resample_seed = rng.integers(2**31, size=3)
-    chosen = np.arange(n)
-    if n > PILOT_ROWS:
-        draw = np.random.default_rng(sample_seed)
-        chosen = np.sort(draw.choice(n, PILOT_ROWS, replace=False))
+    chosen, forest_seed, resample_seed = _drawn(n, rng)
     look = look_at_predictions(X[chosen], target[chosen], fitted[chosen])
     if n < FEWEST_ROWS and not is_exact(look.verdict.u):
         return _ranked_only(look, y, units)
     found = Assessment(look, "given", np.zeros(len(chosen), dtype=bool))
     nobody = np.zeros(n, dtype=bool)
-    seeds = int(forest_seed), int(resample_seed)
+    seeds = forest_seed, resample_seed
     with blas_threads_for(0):
         return _all_rows(found, units, X, y, chosen, nobody, *seeds, fitted)
 

@@ -18,24 +18,17 @@ from ..._typing import Bools, Floats, Indices
 from ..contamination.robust_scale import compress
 from .constants import CONSTANTS
 from .detection import Detection, Detector, flag
+from .explanation import explained
 from .far_rows import WRONG, FarRows, judge_far_rows
 from .final_fit import Choice, Settings, choose, fit
-from .folds import LabelledRows, assign_folds, joined_places, sample_rows
-from .given import (
-    check_groups,
-    check_probabilities,
-    check_trusted,
-    confidence_logs,
-    dense,
-)
+from .folds import LabelledRows, assign_folds, sample_rows
 from .likelihood import (
     class_scores,
     label_terms,
     probabilities,
-    surprise,
     uniform_noise,
 )
-from .references import FeatureModels, Models, cross_fitted
+from .references import FeatureModels, Models, confidence_logs, cross_fitted
 from .rows import FeatureScaling, column_units, plain_scaling
 
 __all__ = [
@@ -45,21 +38,16 @@ __all__ = [
     "LabelledRows",
     "Settings",
     "assign_folds",
-    "check_groups",
-    "check_probabilities",
-    "check_trusted",
     "class_scores",
     "column_units",
     "confidence_logs",
-    "dense",
+    "explained",
     "fit_label_noise",
     "flag",
-    "joined_places",
     "judge_labels",
     "label_terms",
     "plain_scaling",
     "probabilities",
-    "surprise",
     "uniform_noise",
 ]
 

@@ -122,6 +122,20 @@ def cross_fitted(models: Models, rows: LabelledRows, learnt: Indices) -> Referen
     return References(logs, agreeing)
 
 
+def confidence_logs(p: Floats) -> Floats:
+    """Logarithm of given probabilities as a reference, shape (1, n, K).
+
+    Without the floor of other references: the likelihood finds the slope w of
+
+        q = softmax(w log p + b),
+
+    so that p and pᶜ, normalised, say the same for every c > 0, and over-confidence does
+    no harm. Zeros count as half of the least positive probability.
+    """
+    least = max(0.5 * float(p[p > 0.0].min()), float(np.finfo(np.float64).tiny))
+    return np.asarray(np.log(np.maximum(p, least)))[None]
+
+
 def reference_logs(p: Floats) -> Floats:
     """Logarithm of p, which is at least the floor and sums to one."""
     p = np.maximum(p, CONSTANTS.floor)

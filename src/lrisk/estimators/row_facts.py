@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._params import refused
-from ..._typing import AnyArray, Bools, Floats, Indices
+from .._params import refused
+from .._typing import AnyArray, Bools, Floats, Indices
 
 #: Entries of a sparse table that is made dense, at most: 400 MB, of which some copies
 #: are made. Half or twice as many change nothing else.
@@ -82,20 +82,6 @@ def check_probabilities(
         seen = f"{total[off[0]]:.6g} in row {off[0]}"
         raise ValueError(refused(owner, name, rule, seen, remedy))
     return np.asarray(p / total[:, None])
-
-
-def confidence_logs(p: Floats) -> Floats:
-    """Logarithm of given probabilities as a reference, shape (1, n, K).
-
-    Without the floor of other references: the likelihood finds the slope w of
-
-        q = softmax(w log p + b),
-
-    so that p and pᶜ, normalised, say the same for every c > 0, and over-confidence does
-    no harm. Zeros count as half of the least positive probability.
-    """
-    least = max(0.5 * float(p[p > 0.0].min()), float(np.finfo(np.float64).tiny))
-    return np.asarray(np.log(np.maximum(p, least)))[None]
 
 
 def dense(owner: object, X: Any) -> Any:

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from lrisk.procedures.label_noise.given import (
-    check_groups,
-    check_probabilities,
-    confidence_logs,
-)
+from lrisk.estimators.row_facts import check_groups, check_probabilities
+from lrisk.procedures.label_noise import confidence_logs
 
 CLASSES = np.array(["a", "b", "c"])
 GOOD = np.full((4, 3), 1 / 3)
