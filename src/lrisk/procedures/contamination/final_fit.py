@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.special import ndtri
 
-from ..._typing import Floats
+from ..._typing import Floats, Indices
 from ...spaces import Kernel, NystroemSpace
 from ...spaces.nystroem import HELD_ENTRIES, Centres
 from ..nystroem import drawn_centres
@@ -51,15 +51,16 @@ class Scaling(NamedTuple):
         low, middle, high = quartiles
         reach = MOST_SCALES * (high - low) / (2.0 * float(ndtri(0.75)))
         reach = np.where(reach > 0.0, reach, np.inf)
-        held = np.clip(X, middle - reach, middle + reach)
-        center = np.average(held, axis=0, weights=weights)
-        scale = np.sqrt(np.average((held - center) ** 2, axis=0, weights=weights))
+        sums, squares = np.zeros_like(middle), np.zeros_like(middle)
+        for part in blocks(len(X), X.shape[1]):  # no copy of a large table
+            away = np.clip(X[part] - middle, -reach, reach)
+            sums += weights[part] @ away
+            squares += weights[part] @ (away * away)
+        mass = np.sum(weights)
+        center = middle + sums / mass
+        scale = np.sqrt(np.maximum(squares / mass - (sums / mass) ** 2, 0.0))
         tiny = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)
         return cls(center, np.where(tiny, 1.0, scale))
-
-    def about_the_mean(self, X: Floats, weights: Floats) -> "Scaling":
-        """The same scales about the weighted mean, which makes an intercept vanish."""
-        return Scaling(np.average(X, axis=0, weights=weights), self.scale)
 
     def __call__(self, X: Floats) -> Floats:
         """(X − center)/scale, within what can be squared."""
@@ -120,16 +121,20 @@ def standard_errors(
     and M = (Σ w_i z_i z_iᵀ + α)⁻¹ over the rows not held, which alone follow the line.
     They do not know of the bias of the penalty.
     """
-    Z = fit.scaling(X)
-    free = factors == np.max(factors)
-    A = (Z[free].T * weights[free]) @ Z[free]
-    A.flat[:: len(A) + 1] += fit.alpha
+    free = weights * (factors == np.max(factors))
+    A = fit.alpha * np.eye(X.shape[1])
+    for part in blocks(*X.shape):
+        Z = fit.scaling(X[part])
+        A += (Z.T * free[part]) @ Z
     M = scipy.linalg.pinvh(A, check_finite=False)
-    pull = (np.sqrt(weights) * factors * fit.left_out)[:, None] * (Z @ M)
-    size = np.maximum(np.max(np.abs(pull), axis=0), 1e-300)  # against overflow
-    pull /= size
-    sums = np.sqrt(np.einsum("ij,ij->j", pull, pull))
-    return np.asarray(sums * size / fit.scaling.scale)
+    pull = np.sqrt(weights) * factors * fit.left_out
+    size = max(float(np.max(np.abs(pull))), 1e-300)  # against overflow
+    sums = np.zeros(X.shape[1])
+    for part in blocks(*X.shape):
+        moved = fit.scaling(X[part]) @ M
+        moved *= pull[part, None] / size
+        sums += np.einsum("ij,ij->j", moved, moved)
+    return np.asarray(np.sqrt(sums) * size / fit.scaling.scale)
 
 
 def fit_linear(
@@ -142,63 +147,112 @@ def fit_linear(
 ) -> LinearFit:
     """Ridge regression on standardised columns; α by leave-one-out unless given.
 
-    Minimises Σ w_i (y_i − f(x_i))² + α‖v‖², v the coefficients of standardised columns.
-    With Z = √w∘(standardised, weighted-centred) rows = U S Vᵀ, the hat matrix is
-    U diag(s²/(s² + α)) Uᵀ plus that of the intercept.
+    Minimises Σ w_i (y_i − f(x_i))² + α‖v‖², v the coefficients of standardised columns
+    z about their weighted mean. With ZᵀWZ = V diag(s²) Vᵀ a row's own share of its fit
+    is w_i Σ_j (z_iᵀv_j)²/(s_j² + α) + w_i/Σw. Standardised rows are made block by
+    block: nothing is held that is as large as the table.
 
     With `factors` a, which hold rows back, the weights are w∘a, and α has the least
     Σ w_i a_i² e_i², e_i the residuals left out: what a row can add to that is bounded
-    like its pull on the fit. `scale` is that of the columns, if it is known.
+    like its pull on the fit. Rows with a factor of 0 take no part, and have no residual
+    left out. `scale` is that of the columns, if it is known.
     """
-    if factors is not None:
-        weights = weights * factors
-    scaling = Scaling.of(X, weights) if scale is None else Scaling(scale, scale)
-    scaling = scaling.about_the_mean(X, weights)
-    root = np.sqrt(weights)
-    Z = scaling(X)
-    Z *= root[:, None]
+    table = _Table.of(X, y, weights, factors)
+    y, weights, n, d = table.y, table.weights, len(table.y), X.shape[1]
+    if scale is None:
+        scale = Scaling.of(table.rows(slice(None)), weights).scale
+    scaling = Scaling(table.mean(), scale)
+    mass, unit = float(np.sum(weights)), float(np.mean(weights))
     level = float(np.average(y, weights=weights))
-    target = root * (y - level)
-    n, d = Z.shape
-    if d <= n:
-        values, V = scipy.linalg.eigh(Z.T @ Z)
-        kept = values > max(n, d) * np.finfo(float).eps * max(values[-1], 1e-300)
-        values, V = values[kept], V[:, kept]
-        U = Z @ (V / np.sqrt(values))
-        del Z  # as large as the table
-    else:
-        U, s, Vt = scipy.linalg.svd(Z, full_matrices=False)
-        kept = s > n * np.finfo(float).eps * max(s[0], 1e-300)
-        U, values, V = U[:, kept], s[kept] ** 2, Vt[kept].T
-    projected = U.T @ target
-    base = weights / np.sum(weights)
+    target = y - level
+    values, V = table.directions(scaling)
+    turn = V / np.sqrt(values)
+    projected = np.zeros(len(values))
+    for part in blocks(n, d):
+        projected += (weights[part] * target[part]) @ (scaling(table.rows(part)) @ turn)
     alphas = LINEAR_ALPHAS if n > 2 * d else LINEAR_ALPHAS[1:]
-    grid = alphas * float(np.mean(weights)) if alpha is None else [alpha]
-    shrink = values / (values + np.reshape(grid, (-1, 1)))
+    grid = alphas * unit if alpha is None else np.array([alpha])
 
-    def left_out(part: slice, shrink: Floats) -> Floats:
-        """√w∘residuals of some rows left out, for each penalty's shrinkage."""
-        rows = U[part]
+    def left_out(part: slice, penalties: Floats) -> Floats:
+        """Residuals of some rows left out, for each penalty."""
+        shrink = values / (values + penalties[:, None])
+        rows = scaling(table.rows(part)) @ turn
         residuals = target[part, None] - rows @ (shrink * projected).T
-        own = (rows * rows) @ shrink.T + base[part, None]
+        own = weights[part, None] * ((rows * rows) @ shrink.T + 1.0 / mass)
         return np.asarray(residuals / np.maximum(1.0 - own, 1e-10))
 
     best = 0
     if len(grid) > 1:
         errors = np.zeros(len(grid))
+        counts = weights if table.factors is None else weights * table.factors
         for part in blocks(n, len(grid)):
-            left = left_out(part, shrink)
-            if factors is not None:
-                left *= np.sqrt(factors[part, None])
-            errors += np.einsum("ij,ij->j", left, left)
+            left = left_out(part, grid)
+            errors += counts[part] @ (left * left)
         best = int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))
     penalty = float(grid[best])
-    left = left_out(slice(None), shrink[best : best + 1])[:, 0] / root
+    left = np.empty(n)
+    for part in blocks(n, d):
+        left[part] = left_out(part, grid[best : best + 1])[:, 0]
     slopes = V @ (np.sqrt(values) / (values + penalty) * projected)
     coef = slopes / scaling.scale
     intercept = level - float(coef @ scaling.center)
-    mass = float(np.sum(weights))
     return LinearFit(scaling, coef, intercept, penalty, left, V, values, mass)
+
+
+class _Table(NamedTuple):
+    """Rows that take part in a linear fit, block by block.
+
+    weights : with the factors in them
+    places : which rows of X they are; None for all
+    """
+
+    X: Floats
+    y: Floats
+    weights: Floats
+    factors: Floats | None
+    places: Indices | None
+
+    @classmethod
+    def of(
+        cls, X: Floats, y: Floats, weights: Floats, factors: Floats | None
+    ) -> "_Table":
+        """The rows whose factor is not 0."""
+        if factors is None:
+            return cls(X, y, weights, None, None)
+        if np.all(factors > 0.0):
+            return cls(X, y, weights * factors, factors, None)
+        places = np.flatnonzero(factors > 0.0)
+        factors = factors[places]
+        return cls(X, y[places], weights[places] * factors, factors, places)
+
+    def rows(self, part: slice) -> Floats:
+        """Some of them."""
+        return self.X[part] if self.places is None else self.X[self.places[part]]
+
+    def mean(self) -> Floats:
+        """Weighted mean of the columns, that of a constant one without rounding."""
+        first = self.rows(slice(0, 1))[0]
+        total = np.zeros_like(first)
+        for part in blocks(len(self.y), self.X.shape[1]):
+            total += self.weights[part] @ (self.rows(part) - first)
+        return np.asarray(first + total / np.sum(self.weights))
+
+    def directions(self, scaling: Scaling) -> tuple[Floats, Floats]:
+        """Eigenvalues of ZᵀWZ that are not rounding, and their directions, (d, k)."""
+        n, d = len(self.y), self.X.shape[1]
+        root = np.sqrt(self.weights)[:, None]
+        if d > n:
+            Z = scaling(self.rows(slice(None))) * root
+            _, s, Vt = scipy.linalg.svd(Z, full_matrices=False)
+            kept = s > n * np.finfo(float).eps * max(s[0], 1e-300)
+            return s[kept] ** 2, Vt[kept].T
+        gram = np.zeros((d, d))
+        for part in blocks(n, d):
+            Z = scaling(self.rows(part)) * root[part]
+            gram += Z.T @ Z
+        values, V = scipy.linalg.eigh(gram)
+        kept = values > n * np.finfo(float).eps * max(values[-1], 1e-300)
+        return values[kept], V[:, kept]
 
 
 class KernelFit(NamedTuple):

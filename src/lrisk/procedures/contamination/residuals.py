@@ -72,10 +72,7 @@ class Rows(NamedTuple):
     def line(self, factors: Floats) -> LinearFit:
         """The line through rows with these factors."""
         Z, y, weights, alpha = self
-        used, ones = factors > 0.0, np.ones(Z.shape[1])
-        if used.all():  # no copies of a large table
-            return fit_linear(Z, y, weights, alpha, factors, ones)
-        return fit_linear(Z[used], y[used], weights[used], alpha, factors[used], ones)
+        return fit_linear(Z, y, weights, alpha, factors, np.ones(Z.shape[1]))
 
     def residuals(self, fit: LinearFit, factors: Floats) -> Residuals:
         """Of all rows, by a line in which they have these factors."""
