@@ -132,3 +132,19 @@ def test_wrong_arguments_are_refused(options, words):
         OutlierDetector(LinearRegression()).fit(X, y, **options)
     with pytest.raises(ValueError, match="contamination must be"):
         OutlierDetector(contamination=0.7).fit(X, y)
+
+
+def test_exact_predictions_show_one_row_that_is_slightly_wrong():
+    """A floor on the noise is for models that are only near the relation."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    truth = X @ [1.0, -2.0, 0.5] + 3.0
+    y = truth.copy()
+    y[7] += 0.1
+    found = OutlierDetector(random_state=0).fit(X, y, predictions=truth)
+    assert np.flatnonzero(~found.inlier_mask_).tolist() == [7]
+
+
+def test_equal_rows_are_named_where_no_fold_is_left():
+    y = np.random.default_rng(0).normal(size=60)
+    with pytest.raises(ValueError, match="equal rows are of one"):
+        OutlierDetector(LinearRegression()).fit(np.ones((60, 2)), y)

@@ -195,8 +195,9 @@ class OutlierDetector(RowDetector):
         """Predictions by clones of the estimator, fitted to believed rows of others."""
         folds = min(FOLDS, len(np.unique(places)))
         if folds < 2:
-            rule, remedy = "of at least two groups", "add rows of another group"
-            raise ValueError(refused(self, "groups", rule, "one group", remedy))
+            rule, remedy = "of at least two groups", "pass predictions instead"
+            got = "one group (equal rows are of one)"
+            raise ValueError(refused(self, "rows", rule, got, remedy))
         weighted = has_fit_parameter(self.estimator, "sample_weight")
         seed = int(generator(self.random_state).integers(2**31))
         split = GroupKFold(folds, shuffle=True, random_state=seed)

@@ -222,9 +222,7 @@ def _look(
 
 def look_at_predictions(X: Floats, y: Floats, predicted: Floats) -> Look:
     """The look at rows by what somebody else predicts for them."""
-    columns = Columns.of(X)
-    reference = GivenReference(y - predicted, columns, columns.compressed(X))
-    return _look(reference, y, tie_width(y))
+    return _look(GivenReference.of(X, y, predicted), y, tie_width(y))
 
 
 def _look_beside_mass(reference: Reference, y: Floats) -> Look:

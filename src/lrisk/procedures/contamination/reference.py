@@ -23,6 +23,7 @@ from .kernel_ridge import (
     weighted_ridge,
 )
 from .line import ROWS_A_PARAMETER, majority_line
+from .noise_level import LEAST_NOISE
 from .robust_scale import (
     COMPRESSED_BEYOND,
     Columns,
@@ -114,16 +115,20 @@ class GivenReference(NamedTuple):
 
     residuals : y − prediction
     columns, rows : what tells which rows are near
+    approximate : as `Reference`, unless most rows are predicted exactly
     """
 
     residuals: Floats
     columns: Columns
     rows: Floats
+    approximate: bool
 
-    @property
-    def approximate(self) -> bool:
-        """As a model of ours."""
-        return True
+    @classmethod
+    def of(cls, X: Floats, y: Floats, predicted: Floats) -> "GivenReference":
+        """By predictions of all rows."""
+        columns, residuals = Columns.of(X), y - predicted
+        approximate = half_scale(residuals) > LEAST_NOISE * spread(predicted)
+        return cls(residuals, columns, columns.compressed(X), approximate)
 
 
 AnyReference = Reference | LineReference | GivenReference
