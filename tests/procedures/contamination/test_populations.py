@@ -11,6 +11,7 @@ from lrisk.procedures.contamination._likelihood import (
 )
 from lrisk.procedures.contamination.populations import (
     Histogram,
+    Populations,
     alone,
     split,
     together,
@@ -153,3 +154,17 @@ def test_equal_errors_of_both_signs_are_outliers(n):
     assert found.found
     assert np.all(found.populations.outlier_probability(u)[: 2 * n // 5] > 0.99)
     assert np.mean(found.populations.outlier_probability(u)[2 * n // 5 :] > 0.5) < 0.01
+
+
+def test_rows_opposite_to_outliers_are_mirrored():
+    """Those between the cut on the other side and their own, on either side."""
+    core = np.array([0.0, 1.0, 1.0, 60.0, 60.0])
+    for side in (-1.0, 1.0):
+        both = Populations(core, 0.2, side * 10.0, 2.0, 0.0, np.zeros(7))
+        u = np.linspace(-8.0, 8.0, 1601)
+        out = both.outlier_probability(u) > 0.5
+        found = both.mirrored(u, 0.0)
+        np.testing.assert_allclose(
+            np.abs(u[found]).min(), np.abs(u[out]).min(), atol=0.1
+        )
+        assert not np.any(found & out) and np.all(u[found] * side < 0.0)

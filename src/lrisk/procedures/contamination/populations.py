@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Floats
+from ..._typing import Bools, Floats
 from ._likelihood import (
     MOST_FREEDOM,
     MOST_OUTLIERS,
@@ -40,6 +40,8 @@ MOST_EVIDENCE = 1000
 EQUAL_NARROW, EQUAL_WIDE = 0.45, 0.48
 #: Rows up to which each stands for itself, and the width of a value beyond, in scales.
 MOST_VALUES, BIN = 3000, 0.02
+#: Rows from whose values starts are taken.
+MOST_RANKS = 100_000
 #: Scales within which a residual is exact, and the share of rows that need not be. The
 #: scale of exact data is that of their rounding and of the model's penalty.
 EXACT, MOST_INEXACT = 0.05, 0.35
@@ -77,6 +79,23 @@ class Populations(NamedTuple):
         out = np.interp(u, reach, chance)
         inside = (u > reach[399]) & (u < reach[400])
         return np.where(inside, 0.0, out)
+
+    def mirrored(self, u: Floats, middle: float) -> Bools:
+        """Rows that are none, but as far from a middle as outliers on the other side.
+
+        Outliers on one side hide one tail of the core.
+        """
+        mode, left, right = self.core[:3]
+        steps = np.geomspace(NEVER_WITHIN, 1e4, 400)
+        sides = (mode - left * steps, mode + right * steps)
+        low, high = (
+            float(np.min(np.abs(places - middle)[out], initial=np.inf))
+            for places in sides
+            for out in [self.outlier_probability(places) > 0.5]
+        )
+        away = u - middle
+        own = np.where(away < 0.0, low, high)
+        return (np.abs(away) > min(low, high)) & (np.abs(away) < own)
 
     @property
     def equal_halves(self) -> bool:
@@ -129,8 +148,13 @@ class Histogram(NamedTuple):
         return Histogram(self.u, drawn.astype(np.float64))
 
     def each(self) -> Floats:
-        """The value of every row, in the order of `u`."""
-        return np.repeat(self.u, self.counts.astype(np.intp))
+        """The value of every row in the order of `u`, or of many, evenly spread."""
+        rows = round(self.rows)
+        if rows <= MOST_RANKS:
+            return np.repeat(self.u, self.counts.astype(np.intp))
+        ranks = np.linspace(0, rows - 1, MOST_RANKS)
+        places = np.searchsorted(np.cumsum(self.counts), ranks, side="right")
+        return self.u[places]
 
 
 def alone(rows: Histogram, least: float = LEAST_ALONE) -> float:

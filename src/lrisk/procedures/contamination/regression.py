@@ -15,7 +15,7 @@ from .final_fit import (
     standard_errors,
 )
 from .leverage import pulling_rows
-from .line import HELD_BEYOND, majority_line
+from .line import HELD_BEYOND, USUAL_LEVERAGE, majority_line
 from .reference import capped_error
 from .robust_scale import half_scale
 from .table import Judgement
@@ -82,6 +82,26 @@ class RobustFit(NamedTuple):
     coef_se: Floats | None = None
 
 
+class Say(NamedTuple):
+    """How much say each row has in a fit.
+
+    factors : 1 for an ordinary row, 0 for none
+    final : the same once width and penalty are chosen
+    dropped : rows that were judged wrong
+    belong, pulling : see `RobustFit`
+    ruling : rows that must not choose the penalty
+    doubtful : rows left out that a line may let in again
+    """
+
+    factors: Floats
+    final: Floats
+    dropped: Bools
+    belong: Bools
+    pulling: Bools
+    ruling: Bools
+    doubtful: Bools
+
+
 def fit_judged(
     model: Model,
     X: Floats,
@@ -94,39 +114,33 @@ def fit_judged(
 
     Rows that probably do not belong are left out, and residuals are held within three
     scales of a fit that a minority cannot move: the line of the majority, or for other
-    kernels the reference by which rows were judged; in those fits a row also counts by
-    the chance that it belongs, but not where width and penalty are chosen: the doubtful
-    rows of a reference are those of the peaks that it has smoothed. Where nobody is
-    left out or held back this is the ordinary fit. The errors compare both on the rows
-    kept, with one cap.
+    kernels the reference by which rows were judged. Where nobody is left out or held
+    back this is the ordinary fit. The errors compare both on the rows kept, with one
+    cap.
     """
     nobody = np.zeros(len(y), dtype=bool)
-    if judgement.source == NOT_ASKED:
-        ordinary = model.fit(X, y, weights)
-        se = _errors_of(ordinary, X, weights)
-        return RobustFit(ordinary, nobody, nobody, "ordinary", {}, se)
-    dropped = judgement.chance > DROPPED_ABOVE
-    belong, ruling = nobody, nobody
-    if model.linear:
-        factors, ruling = _by_the_line(model, X, y, weights, judgement, rng)
-        belong = dropped & (factors == 1.0)
-        dropped = dropped & ~belong
-        factors[dropped] = 0.0
-    else:
-        u = np.abs(judgement.in_core_scales(y))
-        factors = HELD_BEYOND / np.maximum(u, HELD_BEYOND)
-        factors[dropped] = 0.0
-    kept = factors > 0.0
-    pulling = ~(kept | dropped)
     with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
         ordinary = model.fit(X, y, weights)
+    if judgement.source == NOT_ASKED:
+        se = _errors_of(ordinary, X, weights)
+        return RobustFit(ordinary, nobody, nobody, "ordinary", {}, se)
+    if model.linear:
+        say = _by_the_line(model, X, y, weights, judgement, rng)
+    else:
+        say = _by_the_reference(y, judgement)
+    factors, final, dropped, belong, pulling, ruling, doubtful = say
     if np.all(factors == 1.0) and not ruling.any():
         se = _errors_of(ordinary, X, weights)
         return RobustFit(ordinary, pulling, belong, "ordinary", {}, se)
-    sure = kept & ~ruling  # the others must not choose the penalty
+    kept = factors > 0.0
+    sure = kept & ~ruling
     fit = model.fit(X[sure], y[sure], weights[sure], factors[sure])
-    final = factors if model.linear else factors * (1.0 - judgement.chance)
     if np.any(final[kept] != np.where(sure, factors, 0.0)[kept]):
+        model = model.parameters_of(fit)
+        fit = model.fit(X[kept], y[kept], weights[kept], final[kept])
+    if isinstance(fit, LinearFit) and doubtful.any():
+        back = doubtful & _foreseen(fit, X, y, judgement)
+        final[back], kept = 1.0, kept | back
         model = model.parameters_of(fit)
         fit = model.fit(X[kept], y[kept], weights[kept], final[kept])
     chosen = "robust" if dropped.any() else "without leverage"
@@ -155,6 +169,39 @@ def _errors_of(
     )
 
 
+def _foreseen(fit: LinearFit, X: Floats, y: Floats, judgement: Judgement) -> Bools:
+    """Rows of usual leverage that a line foresees within the noise.
+
+    Three scales, of its own residuals or of the noise about the reference, whichever is
+    less: where the line is right, the reference, fitted to fewer rows, is the one that
+    errs, and cutting the noise about it would pull the line there; where the relation
+    is curved, a row so near to the line can do it no harm.
+    """
+    noise = float(np.median(judgement.scale)) * judgement.core_scale
+    noise = min(noise, half_scale(fit.left_out))
+    with np.errstate(over="ignore"):
+        near = np.abs(y - fit.predict(X)) <= HELD_BEYOND * noise
+    usual = USUAL_LEVERAGE * (X.shape[1] + 1) / fit.mass
+    near[near] = fit.leverage(X[near]) <= usual
+    return near
+
+
+def _by_the_reference(y: Floats, judgement: Judgement) -> Say:
+    """What rows have to say by the reference by which they were judged.
+
+    A row also counts by the chance that it belongs, but not where width and penalty are
+    chosen: the doubtful rows of a reference are those of the peaks that it has
+    smoothed.
+    """
+    nobody = np.zeros(len(y), dtype=bool)
+    dropped = judgement.chance > DROPPED_ABOVE
+    u = np.abs(judgement.in_core_scales(y))
+    factors = HELD_BEYOND / np.maximum(u, HELD_BEYOND)
+    factors[dropped] = 0.0
+    final = factors * (1.0 - judgement.chance)
+    return Say(factors, final, dropped, nobody, nobody, nobody, nobody)
+
+
 def _by_the_line(
     model: Model,
     X: Floats,
@@ -162,12 +209,12 @@ def _by_the_line(
     weights: Floats,
     judgement: Judgement,
     rng: np.random.Generator,
-) -> tuple[Floats, Bools]:
-    """Factors of all rows by the line of the majority, and which could rule it.
+) -> Say:
+    """What rows have to say by the line of the majority.
 
-    Factors are 0 where rows were judged wrong.
-    Rows judged wrong far from all others, where the flexible reference only guesses,
-    are left to the line.
+    Rows judged wrong have nothing, but those far from all others, where the flexible
+    reference only guesses, are left to the line. Nor have rows as far out as wrong ones
+    on the other side: the noise is cut at both ends, or its mean would move.
     """
     dropped = judgement.chance > DROPPED_ABOVE
     asked = ~dropped | judgement.apart
@@ -185,4 +232,10 @@ def _by_the_line(
     factors[asked] = line.factors
     ruling = np.zeros(len(y), dtype=bool)
     ruling[asked] = line.ruling
-    return factors, ruling
+    belong = dropped & (factors == 1.0)
+    dropped = dropped & ~belong
+    factors[dropped] = 0.0
+    pulling = ~((factors > 0.0) | dropped)
+    tails = judgement.mirrored & ~pulling
+    factors[tails] = 0.0
+    return Say(factors, factors, dropped, belong, pulling, ruling, dropped | tails)

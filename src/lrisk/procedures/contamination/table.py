@@ -54,6 +54,7 @@ class Judgement(NamedTuple):
     source : "robust", "ordinary" (what did not fit was predictable), "group" (or lies
         apart), "too few rows", "constant target"
     evidence : positive where two populations explain the residuals better than one
+    mirrored : rows that fit, but lie as far out as wrong rows on the other side
     """
 
     share: float
@@ -68,6 +69,7 @@ class Judgement(NamedTuple):
     apart: Bools
     source: str
     evidence: float
+    mirrored: Bools
     judge: "Judge | None"
     threshold: float = FLAGGED_ABOVE
 
@@ -88,14 +90,20 @@ class Judgement(NamedTuple):
             interval=(low, high),
         )
 
+    @property
+    def core_scale(self) -> float:
+        """Scale of the core, in noise scales."""
+        if not np.isfinite(self.high):
+            return 1.0
+        return 0.5 * (self.high - self.low) / CORE_SCALES
+
     def in_core_scales(self, y: Floats) -> Floats:
         """Residuals of the targets in scales of the core, about its mode."""
         with np.errstate(over="ignore"):
             away = (y - self.expected) / self.scale
         if not np.isfinite(self.high):
             return np.asarray(away)
-        mode, half = 0.5 * (self.low + self.high), 0.5 * (self.high - self.low)
-        return np.asarray((away - mode) / (half / CORE_SCALES))
+        return np.asarray((away - 0.5 * (self.low + self.high)) / self.core_scale)
 
 
 class Units(NamedTuple):
@@ -250,6 +258,7 @@ def told_share(judgement: Judgement, share: float, weights: Floats) -> Judgement
         interval=(share, share),
         chance=chance,
         apart=np.zeros(len(size), dtype=bool),
+        mirrored=np.zeros(len(size), dtype=bool),
         source="told",
         threshold=0.5,
     )
@@ -315,11 +324,14 @@ def _all_rows(
     more = float(np.mean(wrong | far))
     share = min(share + more, 0.5)
     interval = (interval[0] + 0.8 * more, min(interval[1] + 1.2 * more, 0.5))
-    low, high = -np.inf, np.inf
+    low, high, mirrored = -np.inf, np.inf, np.zeros(n, dtype=bool)
     populations = pilot.look.verdict.populations
     if populations is not None:
         mode, left, right = populations.core[:3]
         low, high = mode - CORE_SCALES * left, mode + CORE_SCALES * right
+        if judge.finds:
+            mirrored = populations.mirrored(u, 0.5 * (low + high))
+            mirrored &= (chance <= 0.5) & ~group
     return Judgement(
         share,
         interval,
@@ -333,6 +345,7 @@ def _all_rows(
         apart,
         pilot.source,
         pilot.look.verdict.evidence,
+        mirrored,
         judge,
     )
 
@@ -391,5 +404,6 @@ def nothing_judged(y: Floats, source: str, interval: tuple[float, float]) -> Jud
         apart=np.zeros(n, dtype=bool),
         source=source,
         evidence=-np.inf,
+        mirrored=np.zeros(n, dtype=bool),
         judge=None,
     )
