@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
@@ -148,3 +149,12 @@ def test_equal_rows_are_named_where_no_fold_is_left():
     y = np.random.default_rng(0).normal(size=60)
     with pytest.raises(ValueError, match="equal rows are of one"):
         OutlierDetector(LinearRegression()).fit(np.ones((60, 2)), y)
+
+
+@pytest.mark.parametrize("model", [None, LinearRegression()])
+def test_sparse_rows_are_judged_as_dense_ones(model):
+    X, y, _ = table(300, 15)
+    X = np.where(np.abs(X) < 0.3, 0.0, X)
+    dense = OutlierDetector(model, random_state=0).fit(X, y)
+    sparse = OutlierDetector(model, random_state=0).fit(csr_array(X), y)
+    assert np.array_equal(dense.outlier_score_, sparse.outlier_score_)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.kernel_ridge import KernelRidge
@@ -464,3 +465,21 @@ def test_a_category_of_exact_data_is_not_lost(seed):
     y[bad] += rng.uniform(80, 800, size=96)
     model = RobustRegressor(random_state=seed).fit(X, y)
     np.testing.assert_array_equal(np.flatnonzero(~model.inlier_mask_), np.sort(bad))
+
+
+@pytest.mark.parametrize("form", [np.float32, csr_array])
+def test_sparse_rows_and_floats_of_32_bits(form):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((300, 4)) < 0.3, rng.normal(size=(300, 4)), 0.0)
+    X = X.astype(np.float32)
+    y = X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * rng.normal(size=300)
+    y[:30] += 5.0
+    model = RobustRegressor(random_state=0).fit(X.astype(float), y)
+    other = RobustRegressor(random_state=0).fit(form(X), y)
+    assert np.array_equal(model.coef_, other.coef_)
+    assert not other.inlier_mask_[:30].any()
+    for name in ("predict", "expect"):
+        found = getattr(other, name)(form(X))
+        assert np.array_equal(getattr(model, name)(X.astype(float)), found)
+    scores = other.score_outliers(form(X), y)
+    assert np.array_equal(model.score_outliers(X.astype(float), y), scores)

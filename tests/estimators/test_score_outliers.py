@@ -32,11 +32,25 @@ def test_clean_fits_flag_nothing_unless_it_is_certain(line):
     X, y = X[~wrong], y[~wrong]
     model = RobustRegressor(random_state=0).fit(X[:120], y[:120])
     far = np.array([1e3])
-    assert model.score_outliers(X[:1], far)[0] == 0.0
+    assert 0.0 < model.score_outliers(X[:1], far)[0] <= 0.001
     told = RobustRegressor(contamination=0.1, random_state=0).fit(X[:120], y[:120])
     assert told.score_outliers(X[:1], far)[0] > 0.9
     with pytest.raises(TypeError, match="certain"):
         model.score_outliers(X[:1], far, certain="yes")
+
+
+@pytest.mark.parametrize("rows", [10, 120])
+def test_rows_are_ordered_where_nothing_is_found(line, rows):
+    """By their residuals, of the fit or of new rows; of too few rows to judge, too."""
+    X, y, wrong = line
+    X, y = X[~wrong], y[~wrong]
+    model = RobustRegressor(random_state=0).fit(X[:rows], y[:rows])
+    assert not model.contamination_ and model.inlier_mask_.all()
+    assert 0.0 < model.outlier_score_.max() <= 0.001
+    assert len(np.unique(model.outlier_score_)) == rows
+    steps = model.predict(X[:1]) + np.array([0.5, 1.0, 5.0, 50.0])
+    scores = model.score_outliers(np.repeat(X[:1], 4, axis=0), steps)
+    assert np.all(np.diff(scores) > 0.0)
 
 
 def test_new_labels_are_judged():

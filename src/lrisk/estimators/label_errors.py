@@ -10,7 +10,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._params import refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Bools, Floats, Indices
-from .._validation import generator, unchanged_on_error, validate_data
+from .._validation import generator, unchanged_on_error
 from ..procedures.label_noise import (
     Detection,
     FeatureScaling,
@@ -23,8 +23,7 @@ from ..procedures.label_noise import (
 )
 from ..ranking import check_row_weights
 from .detector_base import RowDetector
-from .robust_classifier import LARGEST
-from .row_facts import check_probabilities, check_trusted, dense
+from .row_facts import check_probabilities, check_trusted, rows_of_any_size
 
 
 class LabelErrorDetector(RowDetector):
@@ -118,8 +117,7 @@ class LabelErrorDetector(RowDetector):
             self._check_estimator(
                 "predict_proba", "wrap it in CalibratedClassifierCV, say"
             )
-            X = dense(self, X)
-            X, y = validate_data(self, X, y, dtype=np.float64, absurd=LARGEST)
+            X, y = rows_of_any_size(self, X, y)
             check_classification_targets(y)
             weight = check_row_weights(sample_weight, len(y))
             weight = np.ones(len(y)) if weight is None else weight
@@ -166,11 +164,6 @@ class LabelErrorDetector(RowDetector):
         self.inlier_mask_ = np.ones(len(y), dtype=bool)
         self.inlier_mask_[kept[flagged]] = False
         self.expected_false_flags_ = float(np.sum(1.0 - found.score[flagged]))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class EstimatorModels:

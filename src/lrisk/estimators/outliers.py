@@ -10,7 +10,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._params import refused
 from .._typing import Bools, Floats, Indices
-from .._validation import generator, unchanged_on_error, validate_data
+from .._validation import generator, unchanged_on_error
 from ..procedures.contamination import (
     Distinct,
     Judgement,
@@ -20,15 +20,13 @@ from ..procedures.contamination import (
 )
 from ..ranking import check_row_weights
 from .detector_base import RowDetector
-from .robust import LARGEST
+from .row_facts import rows_of_any_size
 
 #: Folds of cross-fitting; usual.
 FOLDS = 5
 #: Times that an estimator is cross-fitted: to all rows, then to those not flagged, for
 #: wrong rows move its predictions for others.
 ROUNDS = 2
-#: What a residual adds to a score at most: it orders rows of equal chance.
-ORDER = 1e-3
 
 
 class OutlierDetector(RowDetector):
@@ -103,8 +101,9 @@ class OutlierDetector(RowDetector):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers; the estimator is given X as it is, names of columns included.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Numbers; the estimator is given a data frame as it is, names of columns
+            included, and sparse rows made dense.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; rows of weight 0 are not judged.
@@ -122,10 +121,7 @@ class OutlierDetector(RowDetector):
             told = self._told()
             self._check_estimator("predict", "pass a regressor")
             asked = X
-            X, y = validate_data(
-                self, X, y, dtype=np.float64, y_numeric=True, absurd=LARGEST
-            )
-            y = np.asarray(y, dtype=np.float64)
+            X, y = rows_of_any_size(self, X, y, numeric=True)
             weight = check_row_weights(sample_weight, len(y))
             weight = np.ones(len(y)) if weight is None else weight
             kept = np.flatnonzero(weight > 0)
@@ -174,10 +170,9 @@ class OutlierDetector(RowDetector):
         self.contamination_ = float(found.share)
         low, high = found.interval
         self.contamination_interval_ = (float(low), float(high))
-        chance, size = np.clip(found.chance, 0.0, 1.0), np.abs(found.u)
-        score = chance + (1.0 - chance) * ORDER * size / (1.0 + size)
+        chance = np.clip(found.chance, 0.0, 1.0)
         for name, values, other in (
-            ("outlier_score_", score, 0.0),
+            ("outlier_score_", found.score, 0.0),
             ("residual_", found.u, 0.0),
             ("expected_", found.expected, np.nan),
             ("noise_scale_", found.scale, np.nan),

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._params import check_count, refused
 from .._threads import blas_threads_for
 from .._typing import Floats
-from .._validation import check_flag, generator, unchanged_on_error, validate_data
+from .._validation import check_flag, generator, unchanged_on_error
 from ..procedures.contamination import (
     Distinct,
     Explainer,
@@ -21,6 +21,7 @@ from ..procedures.contamination import (
     fit_judged,
     judge_table,
     nothing_judged,
+    ranking_score,
     told_share,
 )
 from ..procedures.contamination.final_fit import Components, KernelFit
@@ -30,9 +31,7 @@ from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from ..spaces.kernels import PARAMETERS
 from .robust_base import KernelParameter, RobustEstimator, given
-
-#: Typical size of features and targets up to which their squares are numbers.
-LARGEST = 2.0**500
+from .row_facts import rows_of_any_size
 
 
 class SelectedStage(NamedTuple):
@@ -119,7 +118,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         Where that share lies: resampled residuals under two shapes of the noise.
     outlier_score_ : array of shape (n_samples,)
         Chance that a training row does not belong to the others; 0 for rows without
-        weight.
+        weight. Rows of equal chance p, as where nothing was found, are ordered by their
+        residual u in noise scales: :math:`p + (1 - p)\,10^{-3}|u|/(1 + |u|)`.
     inlier_mask_ : array of bool of shape (n_samples,)
         False where a row is flagged: score above 0.7, or the worst rows under a given
         contamination.
@@ -214,7 +214,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Sparse rows are made dense.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; 0 counts like no row, k like k copies.
@@ -225,10 +226,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         """
         with unchanged_on_error(self):
             model = self._model()
-            X, y = validate_data(
-                self, X, y, dtype=np.float64, y_numeric=True, absurd=LARGEST
-            )
-            y = np.asarray(y, dtype=np.float64)
+            X, y = rows_of_any_size(self, X, y, numeric=True)
             weight = check_row_weights(sample_weight, len(y))
             weight = np.ones(len(y)) if weight is None else weight
             rows = np.flatnonzero(weight > 0)
@@ -246,7 +244,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             self._store(found, judgement, distinct.weights)
             index = np.full(len(y), -1)
             index[rows] = distinct.number
-            self._spread(judgement.chance, judgement.flagged, found.pulling, index)
+            self._spread(judgement.score, judgement.flagged, found.pulling, index)
         if self.verbose:
             self._tell()
         return self
@@ -313,9 +311,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     def predict(self, X: Any) -> Floats:
         """Predict targets; shape (n_samples,)."""
         check_is_fitted(self)
-        return self._values(
-            validate_data(self, X, dtype=np.float64, reset=False, absurd=LARGEST)
-        )
+        return self._values(rows_of_any_size(self, X, reset=False))
 
     def _values(self, X: Floats) -> Floats:
         if hasattr(self, "coef_"):
@@ -340,9 +336,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             judged.
         """
         check_is_fitted(self)
-        return self._expect(
-            validate_data(self, X, dtype=np.float64, reset=False, absurd=LARGEST)
-        )
+        return self._expect(rows_of_any_size(self, X, reset=False))
 
     def _expect(self, X: Floats) -> tuple[Floats, Floats]:
         if self._judge_ is None:
@@ -360,8 +354,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         y : array-like of shape (n_samples,)
             Observed targets.
         certain : bool, default=False
-            Whether it is known from elsewhere that some rows are wrong. Otherwise all
-            scores are 0 where the fit found nothing.
+            Whether it is known from elsewhere that some rows are wrong. Otherwise
+            scores only order the rows where the fit found nothing: none reaches 0.001.
 
         Returns
         -------
@@ -371,17 +365,16 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         """
         check_is_fitted(self)
         check_flag(self, "certain", certain)
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, y_numeric=True, reset=False, absurd=LARGEST
-        )
-        y = np.asarray(y, dtype=np.float64)
+        X, y = rows_of_any_size(self, X, y, reset=False, numeric=True)
         if self._judge_ is None:
-            return np.zeros(len(y))
+            expected, scale = self._expect(X)
+            with np.errstate(over="ignore"):
+                return ranking_score(np.zeros(len(y)), (y - expected) / scale)
         u, _, _ = self._judge_.standardised(X, y)
         if self.contamination != "auto":
             size = np.abs(u)
             return np.asarray(size / np.maximum(size + self._told_cut_, 1e-300))
-        return self._judge_.chance(X, y, u, certain)
+        return ranking_score(self._judge_.chance(X, y, u, certain), u)
 
     # -- explaining --------------------------------------------------------------------
 
@@ -400,8 +393,5 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             Named arrays `residual`, `leverage`, `contributions` and `columns`.
         """
         check_is_fitted(self)
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, y_numeric=True, reset=False, absurd=LARGEST
-        )
-        y = np.asarray(y, dtype=np.float64)
+        X, y = rows_of_any_size(self, X, y, reset=False, numeric=True)
         return self._explainer.explain(self._expect, X, y)

@@ -95,6 +95,11 @@ class RobustEstimator(BaseEstimator):
         doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
         self.expected_false_flags_ = float(doubt.sum())
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _tell(self) -> None:
         low, high = self.contamination_interval_
         sys.stdout.write(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._params import check_real, refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats, Indices
-from .._validation import check_flag, generator, unchanged_on_error, validate_data
+from .._validation import check_flag, generator, unchanged_on_error
 from ..procedures.contamination import Distinct, OutlierExplanation, joined_places
 from ..procedures.contamination.robust_scale import Columns
 from ..procedures.label_noise import (
@@ -28,10 +28,7 @@ from ..procedures.label_noise import (
 from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from .robust_base import KernelParameter, RobustEstimator, given
-from .row_facts import check_groups, check_trusted, dense
-
-#: Typical size of features up to which robust scales of them are numbers.
-LARGEST = 2.0**600
+from .row_facts import check_groups, check_trusted, rows_of_any_size
 
 
 class SelectedFit(NamedTuple):
@@ -216,7 +213,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         """
         with unchanged_on_error(self):
             settings = self._settings()
-            X, y = self._rows(X, y)
+            X, y = rows_of_any_size(self, X, y)
             check_classification_targets(y)
             if settings.precomputed and X.shape[0] != X.shape[1]:
                 rule = "a square matrix for kernel='precomputed'"
@@ -255,11 +252,6 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if self.verbose:
             self._tell()
         return self
-
-    def _rows(self, X: Any, *y: Any, reset: bool = True) -> Any:
-        """X, and y if given, as they are used; sparse rows are made dense."""
-        checks: Any = {"dtype": np.float64, "reset": reset, "absurd": LARGEST}
-        return validate_data(self, dense(self, X), *y, **checks)
 
     def _settings(self) -> Settings:
         self._check_parameters()
@@ -316,7 +308,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
         check_is_fitted(self)
-        X = self._rows(X, reset=False)
+        X = rows_of_any_size(self, X, reset=False)
         return self._scores(X)
 
     def _scores(self, X: Floats) -> Floats:
@@ -369,7 +361,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if contamination is not None:
             check_real(self, "contamination", contamination, low=0, high=0.5,
                        high_open=True, remedy="or None")  # fmt: skip
-        X, y = self._rows(X, y, reset=False)
+        X, y = rows_of_any_size(self, X, y, reset=False)
         noise = self._noise
         if contamination is not None:
             noise = uniform_noise(contamination, len(self.classes_))
@@ -412,14 +404,13 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         if self.kernel == "precomputed":
             rule, remedy = "one of features", "a kernel matrix has no columns to blame"
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
-        X, y = self._rows(X, y, reset=False)
+        X, y = rows_of_any_size(self, X, y, reset=False)
         codes = self._codes(y)
         return explained(self._scores, self._columns, X, codes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = True
         return tags
 
 

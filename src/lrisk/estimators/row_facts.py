@@ -1,4 +1,7 @@
-"""What the user says of rows: groups, labels known right, class probabilities."""
+"""Rows as judges use them, and what the user says of them.
+
+Groups, labels known to be right, and class probabilities.
+"""
 
 from typing import Any
 
@@ -7,6 +10,10 @@ import scipy.sparse as sp
 
 from .._params import refused
 from .._typing import AnyArray, Bools, Floats, Indices
+from .._validation import validate_data
+
+#: Typical size of features and targets up to which their squares are numbers.
+LARGEST = 2.0**500
 
 #: Entries of a sparse table that is made dense, at most: 400 MB, of which some copies
 #: are made. Half or twice as many change nothing else.
@@ -94,3 +101,18 @@ def dense(owner: object, X: Any) -> Any:
         remedy = "reduce its columns first, by TruncatedSVD(100), say"
         raise ValueError(refused(owner, "X", rule, sparse.shape, remedy))
     return sparse.toarray()
+
+
+def rows_of_any_size(
+    owner: Any, X: Any, *y: Any, reset: bool = True, numeric: bool = False
+) -> Any:
+    """X, and y if given, as judges use them: dense, of 64 bits.
+
+    Single entries may be of any size, for they are to be found. `numeric` targets are
+    of 64 bits, too.
+    """
+    checks: Any = {"dtype": np.float64, "reset": reset, "absurd": LARGEST}
+    if y and numeric:
+        X, target = validate_data(owner, dense(owner, X), *y, y_numeric=True, **checks)
+        return X, np.asarray(target, dtype=np.float64)
+    return validate_data(owner, dense(owner, X), *y, **checks)

@@ -12,6 +12,7 @@ from .table import (
     judge_predictions,
     judge_table,
     nothing_judged,
+    ranking_score,
     told_share,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "judge_predictions",
     "judge_table",
     "nothing_judged",
+    "ranking_score",
     "told_share",
 ]

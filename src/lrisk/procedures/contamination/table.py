@@ -38,6 +38,15 @@ CORE_SCALES = 2.5
 FEWEST_FOR_A_REFERENCE = 12
 #: Scales within which targets are held while they are judged.
 FARTHEST = 1e9
+#: What a residual adds to a chance at most: it orders rows of equal chance.
+ORDER = 1e-3
+
+
+def ranking_score(chance: Floats, u: Floats) -> Floats:
+    """Chances p, ordered where they are equal: p + (1 − p) 10⁻³ |u|/(1 + |u|)."""
+    size = np.abs(u)
+    part = np.where(np.isfinite(size), size / (1.0 + size), 1.0)
+    return np.asarray(chance + (1.0 - chance) * ORDER * part)
 
 
 class Judgement(NamedTuple):
@@ -77,6 +86,11 @@ class Judgement(NamedTuple):
     def flagged(self) -> Bools:
         """Rows whose chance is above the threshold."""
         return np.asarray(self.chance > self.threshold)
+
+    @property
+    def score(self) -> Floats:
+        """The chance; rows of equal chance are ordered by their residuals."""
+        return ranking_score(np.clip(self.chance, 0.0, 1.0), self.u)
 
     def without(self, rows: Bools) -> "Judgement":
         """The same, but these rows belong after all."""
