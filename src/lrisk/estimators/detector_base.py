@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 
 from .._params import check_real, refused
 from .._typing import Floats, Indices
-from ..procedures.contamination import equal_rows, joined_places
+from ..procedures.outliers import equal_rows, joined_places
 from .row_facts import check_groups
 
 

@@ -11,12 +11,12 @@ from sklearn.utils.validation import has_fit_parameter
 from .._params import refused
 from .._typing import Bools, Floats, Indices
 from .._validation import generator, unchanged_on_error
-from ..procedures.contamination import (
+from ..procedures.outliers import (
+    Detection,
     Distinct,
-    Judgement,
-    judge_predictions,
-    judge_table,
-    told_share,
+    detect,
+    detect_by_predictions,
+    with_given_share,
 )
 from ..ranking import check_row_weights
 from .detector_base import RowDetector
@@ -151,22 +151,22 @@ class OutlierDetector(RowDetector):
         kept: Indices,
         predicted: Floats | None,
         told: float | None,
-    ) -> tuple[Judgement, Indices]:
+    ) -> tuple[Detection, Indices]:
         """The judgement of distinct rows, and which of them each row kept is."""
         X, y, weight = X[kept], y[kept], weight[kept]
         rng = generator(self.random_state)
         if predicted is not None:
             found, index = (
-                judge_predictions(X, y, predicted[kept], rng),
+                detect_by_predictions(X, y, predicted[kept], rng),
                 np.arange(len(y)),
             )
         else:
             distinct = Distinct.of(X, y, weight)
             first, weight, index = distinct.first, distinct.weights, distinct.number
-            found = judge_table(X[first], y[first], rng)
-        return (found if told is None else told_share(found, told, weight)), index
+            found = detect(X[first], y[first], rng)
+        return (found if told is None else with_given_share(found, told, weight)), index
 
-    def _store(self, found: Judgement, index: Indices, kept: Indices, n: int) -> None:
+    def _store(self, found: Detection, index: Indices, kept: Indices, n: int) -> None:
         self.contamination_ = float(found.share)
         low, high = found.interval
         self.contamination_interval_ = (float(low), float(high))

@@ -11,22 +11,22 @@ from .._params import check_count, refused
 from .._threads import blas_threads_for
 from .._typing import Floats
 from .._validation import check_flag, generator, unchanged_on_error
-from ..procedures.contamination import (
+from ..procedures._robust.scales import half_scale
+from ..procedures.outliers import (
+    Detection,
     Distinct,
     Explainer,
-    Judgement,
     Model,
     OutlierExplanation,
     RobustFit,
+    detect,
     fit_judged,
-    judge_table,
-    nothing_judged,
+    nothing_detected,
     ranking_score,
-    told_share,
+    with_given_share,
 )
-from ..procedures.contamination.final_fit import Components, KernelFit
-from ..procedures.contamination.regression import NOT_ASKED
-from ..procedures.contamination.robust_scale import half_scale
+from ..procedures.outliers.final_fit import Components, KernelFit
+from ..procedures.outliers.regression import NOT_ASKED
 from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from ..spaces.kernels import PARAMETERS
@@ -106,7 +106,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         n_samples·m = 5·10⁷, as many numbers in memory, above a few m × m. None, or as
         many as there are rows, means all rows. The linear kernel has no use for it.
     random_state : int, RandomState instance or None, default=None
-        For the forest, the pilot of large tables and the resampled interval.
+        For the forest, the rows of large tables that the reference is fitted to, and
+        the resampled interval.
     verbose : int, default=0
         Print what was found if positive.
 
@@ -234,17 +235,17 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             first = rows[distinct.first]
             own_X, own_y = X[first], y[first]
             with blas_threads_for(0):  # hundreds of small systems
-                judgement = self._judge(own_X, own_y, distinct.weights)
+                detection = self._detect(own_X, own_y, distinct.weights)
                 rng = generator(self.random_state)
                 found = fit_judged(
-                    model, own_X, own_y, distinct.weights, judgement, rng
+                    model, own_X, own_y, distinct.weights, detection, rng
                 )
-                judgement = judgement.without(found.belong)
-                self._explainer = Explainer.of(own_X[~judgement.flagged])
-            self._store(found, judgement, distinct.weights)
+                detection = detection.without(found.belong)
+                self._explainer = Explainer.of(own_X[~detection.flagged])
+            self._store(found, detection, distinct.weights)
             index = np.full(len(y), -1)
             index[rows] = distinct.number
-            self._spread(judgement.score, judgement.flagged, found.pulling, index)
+            self._spread(detection.score, detection.flagged, found.pulling, index)
         if self.verbose:
             self._tell()
         return self
@@ -266,17 +267,17 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         salt = generator(self.random_state).integers(2**31)
         return Components(int(self.n_components), int(salt))
 
-    def _judge(self, X: Floats, y: Floats, weights: Floats) -> Judgement:
+    def _detect(self, X: Floats, y: Floats, weights: Floats) -> Detection:
         if self.contamination == 0.0:
-            return nothing_judged(y, NOT_ASKED, (0.0, 0.0))
+            return nothing_detected(y, NOT_ASKED, (0.0, 0.0))
         found = self.contamination == "auto"
         rng = generator(self.random_state)
-        judgement = judge_table(X, y, rng)
+        detection = detect(X, y, rng)
         if found:
-            return judgement
-        return told_share(judgement, float(self.contamination), weights)
+            return detection
+        return with_given_share(detection, float(self.contamination), weights)
 
-    def _store(self, found: RobustFit, judgement: Judgement, weights: Floats) -> None:
+    def _store(self, found: RobustFit, detection: Detection, weights: Floats) -> None:
         for name in ("coef_", "coef_se_", "dual_coef_", "X_fit_", "gamma_"):
             self.__dict__.pop(name, None)
         fit = found.fit
@@ -289,18 +290,18 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.feature_center_, self.feature_scale_ = fit.scaling
         self.alpha_ = fit.alpha
         self.scale_ = half_scale(fit.left_out)
-        self._judge_ = judgement.judge
-        worst = np.abs(judgement.u[judgement.flagged])
+        self._detector_ = detection.detector
+        worst = np.abs(detection.u[detection.flagged])
         self._told_cut_ = float(worst.min()) if len(worst) else np.inf
         self.selected_ = SelectedStage(
-            found.chosen, found.errors, judgement.source, judgement.evidence
+            found.chosen, found.errors, detection.source, detection.evidence
         )
-        low, high = judgement.interval
+        low, high = detection.interval
         # By rows the model says how many; weights only move mass among them.
-        chance, share = judgement.chance, judgement.share
+        chance, share = detection.chance, detection.share
         by_rows, by_mass = np.mean(chance), np.average(chance, weights=weights)
         factor = float(by_mass / by_rows) if by_rows > 0.0 else 1.0
-        if judgement.source == "told":
+        if detection.source == "told":
             factor = 1.0
         self.contamination_ = min(factor * share, 0.5)
         interval = (min(factor * low, 0.5), min(factor * high, 0.5))
@@ -339,10 +340,10 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         return self._expect(rows_of_any_size(self, X, reset=False))
 
     def _expect(self, X: Floats) -> tuple[Floats, Floats]:
-        if self._judge_ is None:
+        if self._detector_ is None:
             scale = self.scale_ if self.scale_ > 0.0 else 1.0
             return self._values(X), np.full(len(X), scale)
-        return self._judge_.expected(X)
+        return self._detector_.expected(X)
 
     def score_outliers(self, X: Any, y: Any, *, certain: bool = False) -> Floats:
         """Chance that rows do not belong to the population of the fit.
@@ -366,15 +367,15 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         check_is_fitted(self)
         check_flag(self, "certain", certain)
         X, y = rows_of_any_size(self, X, y, reset=False, numeric=True)
-        if self._judge_ is None:
+        if self._detector_ is None:
             expected, scale = self._expect(X)
             with np.errstate(over="ignore"):
                 return ranking_score(np.zeros(len(y)), (y - expected) / scale)
-        u, _, _ = self._judge_.standardised(X, y)
+        u, _, _ = self._detector_.standardised(X, y)
         if self.contamination != "auto":
             size = np.abs(u)
             return np.asarray(size / np.maximum(size + self._told_cut_, 1e-300))
-        return ranking_score(self._judge_.chance(X, y, u, certain), u)
+        return ranking_score(self._detector_.chance(X, y, u, certain), u)
 
     # -- explaining --------------------------------------------------------------------
 

@@ -12,8 +12,7 @@ from .._params import check_real, refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error
-from ..procedures.contamination import Distinct, OutlierExplanation, joined_places
-from ..procedures.contamination.robust_scale import Columns
+from ..procedures._robust.scales import Columns
 from ..procedures.label_noise import (
     FeatureScaling,
     LabelNoiseFit,
@@ -25,6 +24,7 @@ from ..procedures.label_noise import (
     probabilities,
     uniform_noise,
 )
+from ..procedures.outliers import Distinct, OutlierExplanation, joined_places
 from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from .robust_base import KernelParameter, RobustEstimator, given

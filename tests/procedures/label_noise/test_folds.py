@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lrisk.procedures.contamination import joined_places
 from lrisk.procedures.label_noise.folds import assign_folds, sample_rows
+from lrisk.procedures.outliers import joined_places
 
 
 def test_folds_hold_every_class_and_never_a_lone_row():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import AnyArray, Bools, Indices
-from ...procedures.contamination.feature_errors import suspected_columns
+from ...procedures.outliers.feature_errors import suspected_columns
 from .reading_text import days, readings
 from .result import remark
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
-from ...procedures.contamination.feature_errors import CHANCE, contradicted_values
 from ...procedures.label_noise import assign_folds
+from ...procedures.outliers.feature_errors import CHANCE, contradicted_values
 from .models import Recipe, expect, fitted, rounding, tail_spectrum
 from .preparation import Preparation
 from .tables import Table
@@ -253,11 +253,11 @@ def _agreeing(
         rng = np.random.default_rng([recipe.seed, attempt])
         kept = np.sort(rng.permutation(len(y))[: int(0.9 * len(y))])
         robust = fitted(recipe.robust(), X[kept], y[kept])[0]
-    if whole._judge_ is not None:
+    if whole._detector_ is not None:
         kept = np.flatnonzero(fine)
         robust = fitted(recipe.robust(), X[kept], y[kept])[0]
-        if robust._judge_ is not None:
-            robust._judge_ = robust._judge_.believing(whole._judge_)
+        if robust._detector_ is not None:
+            robust._detector_ = robust._detector_.with_populations_of(whole._detector_)
     return robust, kept
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
-from ..contamination.robust_scale import compress
+from .._robust.scales import compress
 from .constants import CONSTANTS
 from .detection import Detection, Detector, flag
 from .explanation import explained

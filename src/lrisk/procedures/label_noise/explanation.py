@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..._typing import Floats, Indices
-from ..contamination import OutlierExplanation
-from ..contamination.robust_scale import COMPRESSED_BEYOND, Columns
+from .._robust.explanation import OutlierExplanation
+from .._robust.scales import COMPRESSED_BEYOND, Columns
 from .likelihood import surprise
 
 

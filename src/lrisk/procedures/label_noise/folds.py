@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
-from ..contamination import equal_rows
+from .._robust.rows import equal_rows
 
 
 class LabelledRows(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
-from ..contamination.robust_scale import distance_as_a_whole, weighted_quantiles
+from .._robust.scales import mean_log_distance, weighted_quantiles
 
 #: Robust standard deviations (by IQR) at which a value is clipped before means and
 #: standard deviations are taken.
@@ -73,7 +73,7 @@ def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
     """
     gross = np.zeros(len(X), dtype=bool)
     for _ in range(PASSES):
-        distance, limit = distance_as_a_whole(X, weight, ~gross)
+        distance, limit = mean_log_distance(X, weight, ~gross)
         found = gross | (distance > limit)
         if weight @ found >= 0.5 * weight.sum():
             break

@@ -1,0 +1,35 @@
+"""Unknown contamination: which rows do not fit, how many, and the fit without.
+
+`detect` judges the rows, `fit_judged` fits the rest.
+"""
+
+from .._robust.explanation import Explainer, OutlierExplanation
+from .._robust.rows import Distinct, equal_rows, joined_places
+from .detection import (
+    Detection,
+    Detector,
+    detect,
+    detect_by_predictions,
+    nothing_detected,
+    ranking_score,
+    with_given_share,
+)
+from .regression import Model, RobustFit, fit_judged
+
+__all__ = [
+    "Detection",
+    "Detector",
+    "Distinct",
+    "Explainer",
+    "Model",
+    "OutlierExplanation",
+    "RobustFit",
+    "detect",
+    "detect_by_predictions",
+    "equal_rows",
+    "fit_judged",
+    "joined_places",
+    "nothing_detected",
+    "ranking_score",
+    "with_given_share",
+]

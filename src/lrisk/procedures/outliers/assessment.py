@@ -1,0 +1,377 @@
+"""Which rows do not come from the population of the others.
+
+The recipe: a reference that resists contamination; its residuals in units of the local
+noise level; one population or two; then two doubts. Is what it calls outliers
+predictable after all? Does an unrelated model misfit these rows too?
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Bools, Floats
+from .._robust.scales import Columns, compress, half_scale, one_value_prevails
+from .forest import MedianForest
+from .gaps import apart_from
+from .noise_level import NoiseLevel
+from .populations import FAR_RESIDUAL, Populations, split
+from .reference import (
+    BISQUARE,
+    AnyReference,
+    GivenReference,
+    LineReference,
+    Reference,
+    line_reference,
+    ordinary_reference,
+    robust_reference,
+    weighted_reference,
+)
+
+#: Chance above which a row is flagged.
+FLAGGED_ABOVE = 0.7
+#: Least rows for an assessment, and most rows that references are fitted to.
+FEWEST_ROWS, PILOT_ROWS = 40, 1000
+#: Share of the robust error below which the ordinary fit calls flagged rows structure.
+PREDICTABLE_BELOW = 0.6
+#: Share from which on the level is estimated again without the flagged rows.
+LARGE_SHARE = 0.15
+#: Fits of the reference to what is left.
+POLISHING_STEPS = 2
+#: Scales by which the forest must misfit a flagged row too.
+FOREST_SCALES = 2.5
+#: Residuals of the forest, in units of the reference's, beyond which it has no say: it
+#: knows too little of the relation, as of planes in many dimensions.
+COMPETENT_BELOW = 1.5
+
+
+class Mixture(NamedTuple):
+    """One population of residuals or two, by one reference.
+
+    share : estimated share of outliers, zero where one population is enough
+    evidence : 2 log likelihood ratio less its BIC penalty
+    chance : posterior of being an outlier
+    u, scale : standardised residuals, and what they were divided by
+    shift : centre of the kept residuals
+    """
+
+    share: float
+    evidence: float
+    chance: Floats
+    u: Floats
+    scale: Floats
+    shift: float
+    level: NoiseLevel
+    populations: Populations | None
+
+    @property
+    def flagged(self) -> Bools:
+        """Rows above the flag's threshold."""
+        return np.asarray(self.chance > FLAGGED_ABOVE)
+
+    def belonging(self) -> Floats:
+        """Weights for another fit: (1 − chance) · Tukey's bisquare in core scales."""
+        assert self.populations is not None
+        mode, left, right = self.populations.core[:3]
+        away = self.u - mode
+        z = np.abs(away) / (BISQUARE * np.where(away > 0.0, right, left))
+        bisquare = np.where(z < 1.0, (1.0 - z * z) ** 2, 0.0)
+        return np.asarray((1.0 - self.chance) * bisquare)
+
+
+def tie_width(y: Floats) -> float:
+    """Least distance between frequent values of y; zero where y is not tied.
+
+    Frequent: at least three rows and 2 %; tied: these hold 40 % of the rows.
+    """
+    values, counts = np.unique(y, return_counts=True)
+    frequent = counts >= max(3.0, 0.02 * len(y))
+    if frequent.sum() < 2 or counts[frequent].sum() < 0.4 * len(y):
+        return 0.0
+    return float(np.min(np.diff(values[frequent])))
+
+
+def has_point_mass(y: Floats) -> bool:
+    """Whether a single value holds a quarter of the rows, and the rest is not tied.
+
+    Then half of the rows may be fitted perfectly by a constant, as in claims, rain and
+    all that is cut off at zero.
+    """
+    return one_value_prevails(y) and tie_width(y) == 0.0
+
+
+def mixture_of(
+    residuals: Floats,
+    fitted: Floats,
+    rows: Floats,
+    level_rows: Bools | None = None,
+    *,
+    approximate: bool = True,
+) -> Mixture:
+    """One population or two, given residuals and the compressed rows."""
+    n = len(residuals)
+    level = NoiseLevel.of(
+        residuals
+        - np.median(residuals if level_rows is None else residuals[level_rows]),
+        fitted,
+        rows,
+        level_rows,
+        approximate=approximate,
+    )
+    scale = level.at(fitted, rows, own=level_rows is None)
+    kept = np.ones(n, dtype=bool) if level_rows is None else level_rows
+    shift = float(np.median(residuals[kept]))
+    none = np.zeros(n)
+    for attempt in range(3):
+        u = compress((residuals - shift) / scale, FAR_RESIDUAL)
+        found = split(u)
+        both, evidence = found.populations, found.evidence
+        if both is None:
+            return Mixture(0.0, evidence, none, u, scale, shift, level, None)
+        chance = both.outlier_probability(u)
+        if found.found:
+            share = both.share
+            result = Mixture(share, evidence, chance, u, scale, shift, level, both)
+        else:
+            result = Mixture(0.0, evidence, none, u, scale, shift, level, both)
+            if attempt > 0 or evidence <= -5.0 or both.equal_halves:
+                return result
+        now = chance < 0.5
+        if np.array_equal(now, kept) or not now.any():
+            break
+        kept = now
+        shift = float(np.median(residuals[kept]))
+    return result
+
+
+class Assessment(NamedTuple):
+    """What a reference says of the rows it was fitted to.
+
+    reference, fitted, mixture : the reference, its values, and what its residuals say
+    source : "robust", or "ordinary", "group", "given"; see `Detection`
+    group : rows apart in X that follow a relation of their own
+    beside_mass : whether only rows beside the value of very many were compared
+    chance : posterior of being an outlier, after the forest's veto
+    veto, vetoed : the forest, if it was asked, and what share of the flagged rows it
+        fits
+    """
+
+    reference: AnyReference
+    fitted: Floats
+    mixture: Mixture
+    source: str
+    group: Bools
+    chance: Floats
+    beside_mass: bool = False
+    veto: "ForestVeto | None" = None
+    vetoed: float = 0.0
+
+    @classmethod
+    def of(
+        cls, reference: AnyReference, fitted: Floats, mixture: Mixture, source: str
+    ) -> "Assessment":
+        """Before any doubt."""
+        no_rows = np.zeros(len(fitted), dtype=bool)
+        return cls(reference, fitted, mixture, source, no_rows, mixture.chance)
+
+    def of_all_rows(self, u: Floats) -> "Assessment":
+        """With the populations of all rows of the table in place of its own."""
+        found = split(u)
+        both, own = found.populations, self.mixture
+        chance = np.zeros(len(own.u))
+        if found.found and both is not None:
+            chance = both.outlier_probability(own.u)
+        share = both.share if found.found and both is not None else 0.0
+        mixture = own._replace(
+            share=share, evidence=found.evidence, chance=chance, populations=both
+        )
+        return self._replace(mixture=mixture, chance=chance)
+
+
+def dithered(residuals: Floats, width: float) -> Floats:
+    """Residuals of tied targets, spread evenly over the width of a tie.
+
+    By a sequence of low discrepancy over the (canonical) order of rows: no chance
+    enters.
+    """
+    if width == 0.0:
+        return residuals
+    golden = 0.5 * (np.sqrt(5.0) - 1.0)
+    places = np.modf(golden * np.arange(1, len(residuals) + 1))[0] - 0.5
+    return np.asarray(residuals + width * places)
+
+
+def _assessed(
+    reference: AnyReference,
+    y: Floats,
+    width: float,
+    level_rows: Bools | None = None,
+    source: str = "robust",
+) -> Assessment:
+    fitted = y - reference.residuals
+    if isinstance(reference, LineReference):
+        fitted = reference.fitted
+        width = min(width, half_scale(reference.residuals))  # a line may fit the ties
+    residuals = dithered(reference.residuals, width)
+    found = mixture_of(
+        residuals, fitted, reference.rows, level_rows, approximate=reference.approximate
+    )
+    return Assessment.of(reference, fitted, found, source)
+
+
+def assess_predictions(X: Floats, y: Floats, predicted: Floats) -> Assessment:
+    """Compare rows with what somebody else predicts for them."""
+    reference = GivenReference.of(X, y, predicted)
+    return _assessed(reference, y, tie_width(y), source="given")
+
+
+def _assessed_beside_mass(reference: Reference, y: Floats) -> Assessment:
+    """Compare rows beside the value that holds so many; these are never outliers.
+
+    Rows at that value and beside it are two populations by nature.
+    """
+    values, counts = np.unique(y, return_counts=True)
+    beside = y != values[np.argmax(counts)]
+    fitted, rows = y - reference.residuals, reference.rows
+    if beside.sum() < FEWEST_ROWS:
+        found = _assessed(reference, y, 0.0).mixture
+        found = found._replace(share=0.0, chance=np.zeros(len(y)))
+        return Assessment.of(reference, fitted, found, "ordinary")
+    part = mixture_of(reference.residuals[beside], fitted[beside], rows[beside])
+    scale = part.level.at(fitted, rows)
+    scale[beside] = part.scale
+    u = compress((reference.residuals - part.shift) / scale, FAR_RESIDUAL)
+    chance = np.zeros(len(y))
+    chance[beside] = part.chance
+    share = part.share * float(np.mean(beside))
+    level = part.level.among(rows, np.flatnonzero(beside))
+    whole = part._replace(share=share, chance=chance, u=u, scale=scale, level=level)
+    return Assessment.of(reference, fitted, whole, "ordinary")
+
+
+def predictable_ratio(ordinary: Floats, robust: Floats, flagged: Bools) -> float:
+    """Error of the ordinary fit on flagged rows, relative to the robust one's."""
+    cap = 2.0 * float(np.quantile(np.abs(robust[flagged]), 0.9))
+    mine = np.mean(np.minimum(np.abs(ordinary[flagged]), cap) ** 2)
+    theirs = np.mean(np.minimum(np.abs(robust[flagged]), cap) ** 2)
+    return float(np.sqrt(mine / max(float(theirs), 1e-300)))
+
+
+def assess(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Assessment:
+    """Compare at most a thousand rows with a reference of their own.
+
+    It is the flexible one, or the line of the majority where rows are nearer to that.
+
+    With `groups` predictable rows apart in X are named and left to the caller; without,
+    all that is predictable is structure.
+    """
+    columns = Columns.of(X)
+    width = tie_width(y)
+    if has_point_mass(y):
+        found = _assessed_beside_mass(ordinary_reference(X, y, columns), y)
+        return found._replace(beside_mass=True)
+    found = _assessed(_nearer_reference(X, y, columns, seed), y, width)
+    if found.mixture.share >= LARGE_SHARE and found.reference.approximate:
+        # What was found may have widened the columns' scales.
+        own = Columns.of(X[~found.mixture.flagged])
+        if own.differ(columns):
+            columns = own
+            again = _assessed(robust_reference(X, y, columns), y, width)
+            found = again if again.mixture.share > 0.0 else found
+    flagged, share = found.mixture.flagged, found.mixture.share
+    if flagged.sum() < 3:
+        return found
+    ordinary = ordinary_reference(X, y, columns)
+    ratio = predictable_ratio(ordinary.residuals, found.reference.residuals, flagged)
+    if ratio < PREDICTABLE_BELOW:
+        rows = found.reference.rows
+        apart = flagged & apart_from(rows, rows[~flagged])
+        if groups and apart.sum() >= 0.5 * flagged.sum():
+            return found._replace(source="group", group=apart)
+        return _assessed(ordinary, y, width, source="ordinary")
+    if share >= LARGE_SHARE and isinstance(found.reference, Reference):
+        return _polished(y, found, found.reference, width)
+    return found
+
+
+def _nearer_reference(
+    X: Floats, y: Floats, columns: Columns, seed: int
+) -> AnyReference:
+    """The flexible reference, or the line if half of the rows are nearer to it."""
+    flexible = robust_reference(X, y, columns)
+    line = line_reference(X, y, columns, seed)
+    if line is None or half_scale(line.residuals) > half_scale(flexible.residuals):
+        return flexible
+    return line
+
+
+def _polished(
+    y: Floats, found: Assessment, reference: Reference, width: float
+) -> Assessment:
+    """Fit the reference again to what is not an outlier, and judge again, a few times.
+
+    Half-samples lose rows, and a scale of all residuals keeps too many outliers. Where
+    nothing is found any more the former assessment stays.
+    """
+    for step in range(POLISHING_STEPS):
+        weights = found.mixture.belonging()
+        reference = weighted_reference(reference, y, weights, searched=step == 0)
+        again = _assessed(reference, y, width, found.mixture.chance < 0.5)
+        if again.mixture.share <= 0.0:
+            both = again.mixture.populations
+            return again if both is not None and both.equal_halves else found
+        found = again
+    return found
+
+
+def with_veto(found: Assessment, y: Floats, seed: int) -> Assessment:
+    """What was found, less what the forest fits."""
+    flagged, rows = found.mixture.flagged, found.reference.rows
+    if not flagged.any():
+        return found
+    width = tie_width(y)
+    veto = ForestVeto.of(y, found, width, seed)
+    theirs = half_scale(found.reference.residuals[~flagged])
+    if veto.own_scale > COMPETENT_BELOW * theirs:
+        return found
+    own = dithered(veto.forest.residuals, width)
+    fits = veto.fits(own, y - veto.forest.residuals, rows, own=True)
+    # A forest learns a far group by heart, however wrong its targets are.
+    fits &= ~apart_from(rows, rows[~flagged])
+    chance = np.where(fits, np.minimum(found.chance, 0.5), found.chance)
+    share = float(np.mean(fits[flagged]))
+    return found._replace(chance=chance, veto=veto, vetoed=share)
+
+
+class ForestVeto(NamedTuple):
+    """The forest's veto: rows that it fits are no outliers.
+
+    middle, level, own_scale : centre, local and common scale of its residuals
+    shrunk : by how much the scale falls without the flagged rows
+    """
+
+    forest: MedianForest
+    middle: float
+    level: NoiseLevel
+    shrunk: float
+    own_scale: float
+
+    @classmethod
+    def of(cls, y: Floats, found: Assessment, width: float, seed: int) -> "ForestVeto":
+        """Grow the forest and measure its residuals."""
+        forest = MedianForest(found.reference.rows, y, seed)
+        flagged = found.mixture.flagged
+        residuals = dithered(forest.residuals, width)
+        middle = float(np.median(residuals[~flagged]))
+        whole = half_scale(residuals - np.median(residuals))
+        inside = half_scale(residuals[~flagged] - middle)
+        level = NoiseLevel.of(
+            residuals - middle, y - forest.residuals, found.reference.rows
+        )
+        shrunk = max(min(1.0, inside / whole), 0.2) if whole > 0.0 else 1.0
+        return cls(forest, middle, level, shrunk, inside)
+
+    def fits(self, residuals: Floats, fitted: Floats, rows: Floats, own: bool) -> Bools:
+        """Rows that the forest misfits by less than 2.5 scales."""
+        u = np.abs(residuals - self.middle)
+        u /= self.level.at(fitted, rows, own) * self.shrunk
+        return np.asarray(u < FOREST_SCALES)

@@ -1,0 +1,406 @@
+"""The models themselves: ridge and kernel ridge, their penalties by leave-one-out."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy.special import ndtri
+
+from ..._typing import Floats, Indices
+from ...spaces import Kernel, NystroemSpace
+from ...spaces.nystroem import HELD_ENTRIES, Centres
+from .._robust.scales import FARTHEST, weighted_quantiles
+from ..nystroem import drawn_centres
+from .kernel_ridge import Pairs, blocks, inverse_and_solution
+
+#: Penalties tried for a linear model, in units of the mean weight of its rows; the
+#: first is for relations without noise, which any other would bend, of twice as many
+#: rows as columns.
+LINEAR_ALPHAS = np.array([1e-9, *np.geomspace(1e-3, 1e4, 22)])
+#: Penalties tried for a kernel model, and factors on the default γ.
+KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
+GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
+#: Robust scales from the median up to which a value counts in the scale of its column:
+#: what ordinary columns never reach.
+MOST_SCALES = 10.0
+#: Share of a row below which a part of it is rounding.
+UNSEEN = 1e-12
+#: Leverage of a row in a direction that no other has.
+UNKNOWN = 1e60
+#: Rows that are sorted for the quartiles of the columns.
+MOST_SORTED = 10_000
+#: Rows on which γ and the penalty of a kernel model are compared.
+SEARCH_ROWS = 1000
+
+
+class Scaling(NamedTuple):
+    """Weighted means and standard deviations of the columns a model is fitted to."""
+
+    center: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, X: Floats, weights: Floats) -> "Scaling":
+        """Of some rows; constant columns are left as they are.
+
+        Values count up to ten robust scales from the median (quartiles, of at most ten
+        thousand rows): one row in another unit must not make all others equal.
+        """
+        few = np.linspace(0, len(X) - 1, min(len(X), MOST_SORTED)).astype(int)
+        quartiles = weighted_quantiles(X[few], weights[few], [0.25, 0.5, 0.75])
+        low, middle, high = quartiles
+        reach = MOST_SCALES * (high - low) / (2.0 * float(ndtri(0.75)))
+        reach = np.where(reach > 0.0, reach, np.inf)
+        sums, squares = np.zeros_like(middle), np.zeros_like(middle)
+        for part in blocks(len(X), X.shape[1]):  # no copy of a large table
+            away = np.clip(X[part] - middle, -reach, reach)
+            sums += weights[part] @ away
+            squares += weights[part] @ (away * away)
+        mass = np.sum(weights)
+        center = middle + sums / mass
+        scale = np.sqrt(np.maximum(squares / mass - (sums / mass) ** 2, 0.0))
+        tiny = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)
+        return cls(center, np.where(tiny, 1.0, scale))
+
+    def __call__(self, X: Floats) -> Floats:
+        """(X − center)/scale, within what can be squared."""
+        with np.errstate(over="ignore"):
+            Z = np.asarray((X - self.center) / self.scale)
+        return np.clip(Z, -FARTHEST, FARTHEST, out=Z)
+
+
+class LinearFit(NamedTuple):
+    """f(x) = coef·x + intercept, its penalty, and residuals left out of the fit.
+
+    basis, squares, mass : directions of the standardised rows, their sums of squares,
+        and the sum of the weights
+    """
+
+    scaling: Scaling
+    coef: Floats
+    intercept: float
+    alpha: float
+    left_out: Floats
+    basis: Floats
+    squares: Floats
+    mass: float
+
+    def predict(self, X: Floats) -> Floats:
+        """Values at other rows."""
+        return np.asarray(X @ self.coef + self.intercept)
+
+    def leverage(self, X: Floats) -> Floats:
+        """Variance of f(x) in that of the noise: zᵀ(ZᵀWZ + α)⁻¹z + 1/Σw; shape (n,).
+
+        All but infinite in directions that the rows of the fit do not have: a penalty
+        is no knowledge.
+        """
+        out = np.empty(len(X))
+        for part in blocks(len(X), X.shape[1]):  # no copy of a large table
+            out[part] = self._leverage(self.scaling(X[part]))
+        return out + 1.0 / self.mass
+
+    def _leverage(self, z: Floats) -> Floats:
+        along = z @ self.basis
+        seen = np.asarray((along * along) @ (1.0 / (self.squares + self.alpha)))
+        if self.basis.shape[1] < z.shape[1]:
+            rest = z - along @ self.basis.T
+            size = np.max(np.abs(z), axis=1, keepdims=True)
+            rest[np.abs(rest) < UNSEEN * size] = 0.0
+            seen += UNKNOWN * (np.max(np.abs(rest), axis=1) > 0.0)
+        return seen
+
+
+def standard_errors(
+    fit: LinearFit, X: Floats, weights: Floats, factors: Floats
+) -> Floats:
+    """Standard errors of the coefficients, whatever the noise; shape (d,).
+
+    The sandwich M (Σ w_i (a_i e_i)² z_i z_iᵀ) M of an M-estimator, with the factors a
+    that hold rows back, residuals e left out of the fit (MacKinnon and White's HC3),
+    and M = (Σ w_i z_i z_iᵀ + α)⁻¹ over the rows not held, which alone follow the line.
+    They do not know of the bias of the penalty.
+    """
+    free = weights * (factors == np.max(factors))
+    A = fit.alpha * np.eye(X.shape[1])
+    for part in blocks(*X.shape):
+        Z = fit.scaling(X[part])
+        A += (Z.T * free[part]) @ Z
+    M = scipy.linalg.pinvh(A, check_finite=False)
+    pull = np.sqrt(weights) * factors * fit.left_out
+    size = max(float(np.max(np.abs(pull))), 1e-300)  # against overflow
+    sums = np.zeros(X.shape[1])
+    for part in blocks(*X.shape):
+        moved = fit.scaling(X[part]) @ M
+        moved *= pull[part, None] / size
+        sums += np.einsum("ij,ij->j", moved, moved)
+    return np.asarray(np.sqrt(sums) * size / fit.scaling.scale)
+
+
+def fit_linear(
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    alpha: float | None = None,
+    factors: Floats | None = None,
+    scale: Floats | None = None,
+) -> LinearFit:
+    """Ridge regression on standardised columns; α by leave-one-out unless given.
+
+    Minimises Σ w_i (y_i − f(x_i))² + α‖v‖², v the coefficients of standardised columns
+    z about their weighted mean. With ZᵀWZ = V diag(s²) Vᵀ a row's own share of its fit
+    is w_i Σ_j (z_iᵀv_j)²/(s_j² + α) + w_i/Σw. Standardised rows are made block by
+    block: nothing is held that is as large as the table.
+
+    With `factors` a, which hold rows back, the weights are w∘a, and α has the least
+    Σ w_i a_i² e_i², e_i the residuals left out: what a row can add to that is bounded
+    like its pull on the fit. Rows with a factor of 0 take no part, and have no residual
+    left out. `scale` is that of the columns, if it is known.
+    """
+    table = _Table.of(X, y, weights, factors)
+    y, weights, n, d = table.y, table.weights, len(table.y), X.shape[1]
+    if scale is None:
+        scale = Scaling.of(table.rows(slice(None)), weights).scale
+    scaling = Scaling(table.mean(), scale)
+    mass, unit = float(np.sum(weights)), float(np.mean(weights))
+    level = float(np.average(y, weights=weights))
+    target = y - level
+    values, V = table.directions(scaling)
+    turn = V / np.sqrt(values)
+    projected = np.zeros(len(values))
+    for part in blocks(n, d):
+        projected += (weights[part] * target[part]) @ (scaling(table.rows(part)) @ turn)
+    alphas = LINEAR_ALPHAS if n > 2 * d else LINEAR_ALPHAS[1:]
+    grid = alphas * unit if alpha is None else np.array([alpha])
+
+    def left_out(part: slice, penalties: Floats) -> Floats:
+        """Residuals of some rows left out, for each penalty."""
+        shrink = values / (values + penalties[:, None])
+        rows = scaling(table.rows(part)) @ turn
+        residuals = target[part, None] - rows @ (shrink * projected).T
+        own = weights[part, None] * ((rows * rows) @ shrink.T + 1.0 / mass)
+        return np.asarray(residuals / np.maximum(1.0 - own, 1e-10))
+
+    best = 0
+    if len(grid) > 1:
+        errors = np.zeros(len(grid))
+        counts = weights if table.factors is None else weights * table.factors
+        for part in blocks(n, len(grid)):
+            left = left_out(part, grid)
+            errors += counts[part] @ (left * left)
+        best = int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))
+    penalty = float(grid[best])
+    left = np.empty(n)
+    for part in blocks(n, d):
+        left[part] = left_out(part, grid[best : best + 1])[:, 0]
+    slopes = V @ (np.sqrt(values) / (values + penalty) * projected)
+    coef = slopes / scaling.scale
+    intercept = level - float(coef @ scaling.center)
+    return LinearFit(scaling, coef, intercept, penalty, left, V, values, mass)
+
+
+class _Table(NamedTuple):
+    """Rows that take part in a linear fit, block by block.
+
+    weights : with the factors in them
+    places : which rows of X they are; None for all
+    """
+
+    X: Floats
+    y: Floats
+    weights: Floats
+    factors: Floats | None
+    places: Indices | None
+
+    @classmethod
+    def of(
+        cls, X: Floats, y: Floats, weights: Floats, factors: Floats | None
+    ) -> "_Table":
+        """The rows whose factor is not 0."""
+        if factors is None:
+            return cls(X, y, weights, None, None)
+        if np.all(factors > 0.0):
+            return cls(X, y, weights * factors, factors, None)
+        places = np.flatnonzero(factors > 0.0)
+        factors = factors[places]
+        return cls(X, y[places], weights[places] * factors, factors, places)
+
+    def rows(self, part: slice) -> Floats:
+        """Some of them."""
+        return self.X[part] if self.places is None else self.X[self.places[part]]
+
+    def mean(self) -> Floats:
+        """Weighted mean of the columns, that of a constant one without rounding."""
+        first = self.rows(slice(0, 1))[0]
+        total = np.zeros_like(first)
+        for part in blocks(len(self.y), self.X.shape[1]):
+            total += self.weights[part] @ (self.rows(part) - first)
+        return np.asarray(first + total / np.sum(self.weights))
+
+    def directions(self, scaling: Scaling) -> tuple[Floats, Floats]:
+        """Eigenvalues of ZᵀWZ that are not rounding, and their directions, (d, k)."""
+        n, d = len(self.y), self.X.shape[1]
+        root = np.sqrt(self.weights)[:, None]
+        if d > n:
+            Z = scaling(self.rows(slice(None))) * root
+            _, s, Vt = scipy.linalg.svd(Z, full_matrices=False)
+            kept = s > n * np.finfo(float).eps * max(s[0], 1e-300)
+            return s[kept] ** 2, Vt[kept].T
+        gram = np.zeros((d, d))
+        for part in blocks(n, d):
+            Z = scaling(self.rows(part)) * root[part]
+            gram += Z.T @ Z
+        values, V = scipy.linalg.eigh(gram)
+        kept = values > n * np.finfo(float).eps * max(values[-1], 1e-300)
+        return values[kept], V[:, kept]
+
+
+class KernelFit(NamedTuple):
+    """f(x) = Σ a_i k(x_i, x) + level over standardised rows."""
+
+    kernel: Kernel
+    scaling: Scaling
+    rows: Floats
+    dual_coef: Floats
+    level: float
+    alpha: float
+    left_out: Floats
+
+    def predict(self, X: Floats) -> Floats:
+        """Values at other rows."""
+        out = np.empty(len(X))
+        for part in blocks(len(X), len(self.rows)):
+            Z = self.scaling(X[part])
+            out[part] = self.kernel(Z, self.rows) @ self.dual_coef
+        return out + self.level
+
+
+class Components(NamedTuple):
+    """How many centres a kernel model has, and what draws them."""
+
+    number: int
+    salt: int
+
+
+class Prepared(NamedTuple):
+    """Standardised columns, the target about its level, and the chosen parameters."""
+
+    scaling: Scaling
+    Z: Floats
+    level: float
+    target: Floats
+    kernel: Kernel
+    penalty: float
+
+
+def _prepared(
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    alpha: float | None,
+    search_gamma: bool,
+    factors: Floats,
+) -> Prepared:
+    """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
+    scaling = Scaling.of(X, weights)
+    Z = scaling(X)
+    level = float(np.average(y, weights=weights))
+    target = y - level
+    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    penalty = alpha
+    if alpha is None or search_gamma:
+        kernel, penalty = _search(
+            Z[few], target[few], weights[few], kernel, alpha, search_gamma, factors[few]
+        )
+    assert penalty is not None
+    return Prepared(scaling, Z, level, target, kernel, penalty)
+
+
+def fit_kernel(
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    *,
+    alpha: float | None = None,
+    search_gamma: bool = True,
+    components: Components | None = None,
+    factors: Floats | None = None,
+) -> KernelFit:
+    """Kernel ridge regression on standardised columns; γ and α by leave-one-out.
+
+    Over all rows, or over fewer `components` drawn from them. `factors` as in
+    `fit_linear`.
+    """
+    factors = np.ones(len(y)) if factors is None else factors
+    weights = weights * factors
+    begun = _prepared(X, y, weights, kernel, alpha, search_gamma, factors)
+    if components is not None and components.number < len(y):
+        drawn = drawn_centres(X, components.number, components.salt)
+        return _over_centres(begun, weights, begun.Z[drawn])
+    scaling, Z, level, target, kernel, penalty = begun
+    A = kernel(Z, Z)
+    A.flat[:: len(y) + 1] += penalty / weights
+    inverse, dual = inverse_and_solution(A, target)
+    return KernelFit(kernel, scaling, Z, dual, level, penalty, dual / inverse)
+
+
+def _over_centres(begun: Prepared, weights: Floats, rows: Floats) -> KernelFit:
+    """The fit with features φ of these centres.
+
+    With A = Σ w φφᵀ + α it is A⁻¹Σ w y φ, and a row left out of it has the residual
+    e_i/(1 − w_i φ_iᵀA⁻¹φ_i).
+    """
+    scaling, Z, level, target, kernel, penalty = begun
+    held = len(Z) * len(rows) <= HELD_ENTRIES
+    mu = None if held else penalty / float(np.sum(weights))
+    space = NystroemSpace(Centres(kernel, rows, mu), Z, held=held)
+    gram, right = space.moments(weights, target)
+    gram.flat[:: len(gram) + 1] += penalty
+    factor = scipy.linalg.cho_factor(gram, lower=True, check_finite=False)
+    theta = scipy.linalg.cho_solve(factor, right)
+    left_out = target - space.scores(theta)
+    for part, block in space.blocks():
+        half = scipy.linalg.solve_triangular(factor[0], block.T, lower=True)
+        own = weights[part] * np.einsum("ij,ij->j", half, half)
+        left_out[part] /= np.maximum(1.0 - own, 1e-10)
+    dual = space.coefficients(theta)
+    return KernelFit(kernel, scaling, rows, dual, level, penalty, left_out)
+
+
+def _search(
+    Z: Floats,
+    y: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    alpha: float | None,
+    search_gamma: bool,
+    factors: Floats,
+) -> tuple[Kernel, float]:
+    """The γ and α of the least Σ w_i a_i e_i², with residuals left out of the fit.
+
+    The weights w have the factors a in them already; see `fit_linear`.
+    """
+    kernels = [kernel]
+    if search_gamma:
+        unit = Pairs.of(Z, Z).unit
+        kernels = [kernel.with_gamma(factor * unit) for factor in GAMMA_FACTORS]
+    root = np.sqrt(weights)
+    grid = KERNEL_ALPHAS * float(np.mean(weights)) if alpha is None else [alpha]
+    best: tuple[float, Kernel, float] | None = None
+    for candidate in kernels:
+        K = candidate(Z, Z)
+        K *= root[:, None]
+        K *= root
+        values, vectors = scipy.linalg.eigh(K, overwrite_a=True, check_finite=False)
+        values = np.maximum(values, 0.0)
+        projected, squares = vectors.T @ (root * y), vectors * vectors
+        for penalty in grid:
+            shrink = 1.0 / (values + penalty)
+            left = (vectors @ (shrink * projected)) / (squares @ shrink)
+            error = float((factors * left) @ left)
+            if best is None or error < best[0]:
+                best = (error, candidate, float(penalty))
+    assert best is not None
+    return best[1], best[2]

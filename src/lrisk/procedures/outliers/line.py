@@ -1,0 +1,312 @@
+"""The line of the majority, and how much say each row has in it.
+
+It begins with the half of the rows nearest to a line of its own. Rows near in x are
+then weighed by their residuals, and rows far out let in last, each in units of what the
+line can know of its place.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..._typing import Bools, Floats
+from .._robust.scales import (
+    COMPRESSED_BEYOND,
+    Columns,
+    compress,
+    half_scale,
+    mean_log_distance,
+    one_value_prevails,
+)
+from .final_fit import LINEAR_ALPHAS, MOST_SORTED, UNKNOWN, LinearFit
+from .gaps import alone, connected
+from .populations import FAR_RESIDUAL, TOO_FAR, expected_beyond, split
+from .residuals import Rows
+from .tightest_half import tightest_half
+
+#: Rounds of weighing, at most.
+ROUNDS = 12
+#: Scales beyond which a residual counts like one at the edge: one in 370 of a Gaussian.
+HELD_BEYOND = 3.0
+#: Scales beyond which the others contradict a row far out: one in 16,000.
+CONTRADICTED_BEYOND = 4.0
+#: Share of a tail, and where a Gaussian has it. Heavier tails stretch both numbers of
+#: scales above: they are noise, and the mean is asked for.
+TAIL, GAUSSIAN_TAIL = 0.01, float(ndtri(0.995))
+#: Most that they stretch: a little more than Student's t of five degrees, the heaviest
+#: noise that is promised for (1.45). Rows that are wrong look like a tail, too.
+HEAVIEST = 1.5
+#: Leverage, in units of the mean p/n, up to which a row is near. Rows of skewed columns
+#: reach four times the mean; ten times is 5 deviations of one column, 11 of ten.
+USUAL_LEVERAGE = 10.0
+#: Rows for each parameter below which a half says nothing: its line passes through it.
+ROWS_A_PARAMETER = 4
+#: What a row that is left out must gain for the others, in log likelihood: a residual
+#: of the noise has 1.4, one that may lie anywhere within ten scales on either side 3.
+#: So the line of the majority counts if it leaves out 30 % of the rows and the others
+#: are tighter by half, or a single row and they are tighter at all.
+COST = 1.5
+#: How much tighter the others must be about a line that leaves out rows of which
+#: nothing but the line says that they are wrong: parts of a curved relation are fitted
+#: almost three times as well as the whole (a logarithm over two decades).
+TIGHTER = 3.0
+
+
+class Line(NamedTuple):
+    """A line, and what it says of all rows.
+
+    fit : over robustly standardised columns
+    u : residuals in scales; each is divided by what its own place adds to the noise
+    scale : of the residuals, in units of y
+    factors : weight of every row in the fit, 1 for an ordinary one, 0 for none
+    near : rows near in x, which settled it
+    ruling : rows that know more of their direction than all of those together
+    """
+
+    fit: LinearFit
+    u: Floats
+    scale: float
+    factors: Floats
+    near: Bools
+    ruling: Bools
+
+    @property
+    def left_out(self) -> int:
+        """Rows without weight."""
+        return int(np.sum(self.factors == 0.0))
+
+    def about(self, rows: Bools) -> float:
+        """Scale of these rows, as far as they have weight, about the line."""
+        own = rows & (self.factors > 0.0)
+        return self.scale * max(half_scale(self.u[own]), 1e-12)
+
+
+def majority_line(
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    usual: Bools,
+    known: Bools,
+    alpha: float | None,
+    rng: np.random.Generator,
+) -> Line:
+    """The line through most rows, and the factors of all of them in it.
+
+    1. The half of the `usual` rows that lies nearest to a line of its own says which
+       rows are near in x. Rows that are `known` to agree with others round them, and
+       not far out in most columns, may be near as well: curved relations bend there.
+    2. Lines are settled among the near ones, with and without those: some begin with
+       all rows, some with that half. Another than the first counts if the rows are so
+       much tighter about it that those it leaves out are worth it.
+    3. Rows far out are let in unless the line of the near ones contradicts them. They
+       have no say in who is near: many of them would agree on a line of their own.
+
+    Of too few rows, or where a quarter of the targets are equal and a half would fit
+    exactly by a constant, a line is settled from all rows not far out as a whole.
+    """
+    unit = float(np.mean(weights))  # that of a row whose noise is the noise
+    own = slice(None) if usual.all() else usual  # no copy of a large table
+    Z, weights = Columns.of(X[own]).bounded(X), weights / unit
+    rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
+    distance, far = mean_log_distance(Z, weights, usual)
+    few = np.sum(usual) < ROWS_A_PARAMETER * rows.parameters
+    if few or one_value_prevails(y[usual]):
+        near = distance <= far
+        line = _settled(rows, near & usual, near, usual)
+        return line if np.all(near) else _with_far_rows(rows, line, usual)
+    plain = _without_shrinkage(rows)
+    half = usual.copy()
+    half[usual] = tightest_half(Rows(Z[own], y[own], weights[own], plain.alpha), rng)
+    places = compress(Z, COMPRESSED_BEYOND)
+    near, unknown = _near(plain, half)
+    near = connected(places, near) & (usual | ~unknown)
+    known = known & usual & (distance <= far) & ~alone(places, near)
+    del places  # as large as the table
+    wide = near | known
+    lines = [
+        _settled(rows, start & among, among, usual)
+        for among in ([near] if np.array_equal(wide, near) else [wide, near])
+        for start in (usual, half)
+    ]
+    line = _worth_most(lines, near & usual, known)
+    return line if np.all(line.near) else _with_far_rows(rows, line, usual)
+
+
+def _worth_most(lines: list[Line], rows: Bools, known: Bools) -> Line:
+    """The line about which the rows are tightest for what it leaves out.
+
+    The first counts unless another pays for the rows, at least one, that it leaves out
+    and the first does not. If most of those are known to agree with others round them,
+    a line may fit them badly, but nothing else says that they are wrong.
+    """
+    best, most, n = lines[0], 0.0, float(np.sum(rows))
+    for line in lines[1:]:
+        out = (line.factors == 0.0) & (lines[0].factors > 0.0)
+        price = COST * max(line.left_out - lines[0].left_out, 1)
+        if 2 * np.sum(out & known) > np.sum(out):
+            price = max(price, n * np.log(TIGHTER))
+        gain = n * np.log(lines[0].about(rows) / line.about(rows)) - price
+        if gain > most:
+            best, most = line, gain
+    return best
+
+
+def _without_shrinkage(rows: Rows) -> Rows:
+    """The same with the smallest penalty.
+
+    Shrinkage bends a line most where rows are far out, and what is chosen for some rows
+    may be chosen by those.
+    """
+    return rows._replace(alpha=float(LINEAR_ALPHAS[0]))
+
+
+def _near(rows: Rows, half: Bools) -> tuple[Bools, Bools]:
+    """Rows of usual leverage, measured from those of the half that have it.
+
+    And rows with a direction that the half does not have.
+    """
+    core, near = half, half
+    for _ in range(ROUNDS):
+        factors = core.astype(np.float64)
+        g = rows.residuals(rows.line(factors), factors).leverage
+        near = g <= USUAL_LEVERAGE * rows.parameters / np.sum(factors * rows.weights)
+        again = half & near
+        if np.array_equal(again, core) or np.sum(again) < 2 * rows.parameters:
+            break
+        core = again
+    near = near | half if np.sum(half & near) < 2 * rows.parameters else near
+    return near, g >= UNKNOWN
+
+
+def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
+    """Fit some rows, weigh the usual ones among the near, and again until that settles.
+
+    Rows of a population apart, or beyond what a single one reaches, have no weight; the
+    others are held. Rows of a direction that no other has are let in on trial.
+    """
+    near = among & usual
+    factors, counted, trial = start.astype(np.float64), near, np.zeros_like(near)
+    line: Line | None = None
+    for _ in range(ROUNDS):
+        fit = rows.line(factors)
+        residuals = rows.residuals(fit, factors)
+        scale = max(half_scale(residuals.u[counted]), _rounding(rows, fit, near))
+        with np.errstate(over="ignore"):
+            u = residuals.u / scale
+        held = HELD_BEYOND * _heavier_tail(u[near & (factors > 0.0)])
+        again = residuals.factors(scale, held)
+        again[~near] = 0.0
+        again[near] *= ~outlying(u[near])
+        size = np.abs(u)
+        spared = trial & (size <= _worst_first(size, trial, held))
+        again[spared & (again == 0.0)] = 1.0
+        trial = (trial & (again > 0.0)) | (near & (residuals.leverage >= UNKNOWN))
+        line = Line(fit, u, scale, again, among, np.zeros_like(near))
+        if np.max(np.abs(again - factors)) < 0.01 or not np.any(again):
+            break
+        factors, counted = again, near & (again > 0.0)
+    assert line is not None
+    return line
+
+
+def _worst_first(size: Floats, rows: Bools, limit: float) -> float:
+    """The limit, or one that only the worst of these rows are beyond.
+
+    Rows that share a direction with nobody else, as those of a rare category, are let
+    in together; if some are wrong, none of them fits. So those twice as far off as half
+    of them go first (one wrong row of four is three times as far off as the others);
+    where there are none, the limit is that of all rows.
+    """
+    if not rows.any():
+        return limit
+    worst = 2.0 * float(np.median(size[rows]))
+    return worst if worst > limit and np.any(size[rows] > worst) else limit
+
+
+def _heavier_tail(u: Floats) -> float:
+    """How much farther than a Gaussian's the tails of these residuals reach; 1 to 1.5.
+
+    By the quantile of one in a hundred, less the standard error of that share.
+    """
+    share = TAIL + np.sqrt(TAIL / len(u))
+    tail = float(np.quantile(np.abs(u), 1.0 - share)) / GAUSSIAN_TAIL
+    return min(max(tail, 1.0), HEAVIEST)
+
+
+def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
+    """The line with the rows far out that it does not contradict.
+
+    One that the near rows contradict is out for good; if that is half of them, none is
+    believed. So is one that other far ones contradict, the worst of them first: they
+    spoil what is foreseen for the others. The noise is measured by the root mean square
+    of the near ones, which varies less than a median.
+
+    Rows judged wrong before (not `usual`) are let in only if the line has foreseen
+    their values within a third, or those of some of them and contradicts none; or if
+    they have a direction to themselves, as a rare category has, where they harm nobody.
+    """
+    own = line.factors > 0.0
+    near = line.near
+    tail = _heavier_tail(line.u[own])
+    u = np.minimum(np.abs(line.u[own]), HELD_BEYOND * tail)
+    scale = line.scale * float(np.sqrt(np.mean(u * u)))
+    scale = max(scale, _rounding(rows, line.fit, own))
+    middle = float(np.median(rows.y[own]))
+    if np.sum(own) > 2 * rows.parameters:
+        rows = _without_shrinkage(rows)
+    factors, contradicted, doubted = line.factors, near, ~near & ~usual
+    ruling: Bools | None = None
+    for _ in range(ROUNDS):
+        fit = rows.line(factors)
+        residuals = rows.residuals(fit, factors)
+        away, limit = np.abs(residuals.u) / scale, CONTRADICTED_BEYOND * tail
+        if ruling is None:
+            ruling = ~near & (residuals.leverage > 1.0)
+            own_direction = residuals.leverage >= UNKNOWN
+        else:
+            limit = _worst_first(away, ~contradicted & (factors > 0.0), limit)
+        contradicted = contradicted | (away > limit)
+        with np.errstate(over="ignore"):
+            error = scale * np.sqrt(1.0 + residuals.leverage)
+            value = np.abs(rows.y - residuals.left_out - middle)
+        foreseen = value > HELD_BEYOND * tail * error
+        if np.any(foreseen & doubted) and not np.any(contradicted & doubted):
+            foreseen = foreseen | doubted
+        foreseen |= own_direction
+        again = residuals.factors(scale, HELD_BEYOND * tail)
+        again[contradicted | ~(usual | foreseen)] = 0.0
+        if 2 * np.sum(contradicted & ~near) >= np.sum(~near):
+            again[:] = 0.0
+        again[near] = line.factors[near]
+        if np.max(np.abs(again - factors)) < 0.01:
+            break
+        factors = again
+    assert ruling is not None
+    return Line(fit, residuals.u / scale, scale, factors, near, ruling)
+
+
+def _rounding(rows: Rows, fit: LinearFit, near: Bools) -> float:
+    """What is left of residuals that should vanish, as of exact data.
+
+    64 units in the last place of the terms, or 1e-9 of the targets' spread, which is
+    more than the smallest penalty bends a line; of some thousand rows.
+    """
+    own = np.flatnonzero(near)
+    own = own[np.linspace(0, len(own) - 1, min(len(own), MOST_SORTED)).astype(int)]
+    Z, y = rows.Z[own], rows.y[own]
+    size = np.abs(y) + np.abs(Z) @ np.abs(fit.coef) + abs(fit.intercept)
+    least = 64.0 * np.finfo(float).eps * float(np.median(size))
+    return max(least, 1e-9 * half_scale(y - np.median(y)), 1e-300)
+
+
+def outlying(u: Floats) -> Bools:
+    """Rows of a second population, or too far out for a single one."""
+    far = expected_beyond(u) < TOO_FAR
+    if not np.any(np.abs(u) > HELD_BEYOND + 1.0):
+        return far
+    held = compress(u, FAR_RESIDUAL)
+    found = split(held)
+    if found.found and found.populations is not None:
+        far |= found.populations.outlier_probability(held) > 0.5
+    return far

@@ -1,0 +1,297 @@
+"""One population or two: the shape of standardised residuals.
+
+(A) a two-piece t, skewed and as heavy-tailed on either side as it needs to be, explains
+all rows; or (B) a two-piece t with lighter tails explains most of them and a wide
+Gaussian far from it the rest. Only if B is clearly the better are there outliers.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Bools, Floats
+from .._robust.scales import half_scale, shortest_half
+from ._likelihood import (
+    MOST_FREEDOM,
+    MOST_OUTLIERS,
+    core_log_density,
+    descend,
+    freedom_of,
+    outlier_width,
+)
+
+#: Least degrees of freedom: of one population, of the core beside outliers.
+LEAST_ALONE, LEAST_CORE = 1.5, 3.0
+#: Least distance of outliers from the core, in core scales (root mean square).
+APART = 6.0
+#: Scales from where on a residual only counts by its logarithm, and where that ends: a
+#: row a hundred scales away, 52 on that scale, is as wrong as one a million away, and
+#: how wide the outliers are must not say what is one near the core.
+FAR_RESIDUAL, FARTHEST_RESIDUAL = 20.0, 52.0
+#: Within this many core scales no row is an outlier.
+NEVER_WITHIN = 2.0
+#: Evidence that two populations need: a + b/n. On simulated clean tables (normal,
+#: lognormal, t₃, heteroscedastic, non-linear, whole numbers; 50 to 200 rows) one
+#: population stayed below it but for a step function at 50 rows.
+EVIDENCE, EVIDENCE_OF_FEW = 2.0, 400.0
+#: Rows beyond which evidence grows no more.
+MOST_EVIDENCE = 1000
+#: Share from which on two populations are halves: of one width, of any.
+EQUAL_NARROW, EQUAL_WIDE = 0.45, 0.48
+#: Rows up to which each stands for itself, and the width of a value beyond, in scales.
+MOST_VALUES, BIN = 3000, 0.02
+#: Rows from whose values starts are taken.
+MOST_RANKS = 100_000
+#: Scales within which a residual is exact, and the share of rows that need not be. The
+#: scale of exact data is that of their rounding and of the model's penalty.
+EXACT, MOST_INEXACT = 0.05, 0.35
+#: Least rows of a tail, and the expected number of rows beyond a row below which it is
+#: too far out for its population: one table of twenty has such a row by chance.
+LEAST_TAIL, TOO_FAR = 8, 0.05
+
+
+class Populations(NamedTuple):
+    """The two-population fit: core, share ε, centre and width of the outliers."""
+
+    core: Floats
+    share: float
+    centre: float
+    width: float
+    loss: float
+    parameters: Floats
+
+    def outlier_probability(self, u: Floats) -> Floats:
+        """Posterior of the outlying population; zero inside, never falling outwards.
+
+        Beyond the place where the Gaussian of the outliers ends, the heavier tail of
+        the core would win again; a row farther out is not less of an outlier.
+        """
+        mode, left, right = self.core[:3]
+        reach = np.concatenate(
+            [
+                mode - left * np.geomspace(1e4, NEVER_WITHIN, 400),
+                mode + right * np.geomspace(NEVER_WITHIN, 1e4, 400),
+            ]
+        )
+        chance = self._raw(reach)
+        chance[399::-1] = np.maximum.accumulate(chance[399::-1])
+        chance[400:] = np.maximum.accumulate(chance[400:])
+        out = np.interp(u, reach, chance)
+        inside = (u > reach[399]) & (u < reach[400])
+        return np.where(inside, 0.0, out)
+
+    def mirrored(self, u: Floats, middle: float) -> Bools:
+        """Rows that are none, but as far from a middle as outliers on the other side.
+
+        Outliers on one side hide one tail of the core.
+        """
+        mode, left, right = self.core[:3]
+        steps = np.geomspace(NEVER_WITHIN, 1e4, 400)
+        sides = (mode - left * steps, mode + right * steps)
+        low, high = (
+            float(np.min(np.abs(places - middle)[out], initial=np.inf))
+            for places in sides
+            for out in [self.outlier_probability(places) > 0.5]
+        )
+        away = u - middle
+        own = np.where(away < 0.0, low, high)
+        return (np.abs(away) > min(low, high)) & (np.abs(away) < own)
+
+    @property
+    def equal_halves(self) -> bool:
+        """Whether the populations are as large, or nearly so and as wide.
+
+        Then nobody can say which of them is the outlier.
+        """
+        narrow = self.width < 3.0 * float(np.mean(self.core[1:3]))
+        return self.share > (EQUAL_NARROW if narrow else EQUAL_WIDE)
+
+    def _raw(self, u: Floats) -> Floats:
+        inner = np.empty(len(u))
+        core_log_density(u, self.core, inner)
+        inner += np.log1p(-self.share)
+        z = (u - self.centre) / self.width
+        outer = np.log(self.share / self.width) - 0.5 * (z * z + np.log(2.0 * np.pi))
+        return np.asarray(1.0 / (1.0 + np.exp(np.clip(inner - outer, -500.0, 500.0))))
+
+
+class Histogram(NamedTuple):
+    """Residuals and how many rows have each: what likelihoods are made of.
+
+    Up to some thousands each row stands for itself; beyond, rows within a fiftieth of a
+    scale count as one value, so that the work does not grow with the table.
+    """
+
+    u: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, u: Floats) -> "Histogram":
+        """All rows, or their values in fiftieths of a scale."""
+        u = np.clip(u, -FARTHEST_RESIDUAL, FARTHEST_RESIDUAL)
+        if len(u) <= MOST_VALUES:
+            return cls(u, np.ones(len(u)))
+        values, counts = np.unique(np.round(u / BIN), return_counts=True)
+        return cls(BIN * values, counts.astype(np.float64))
+
+    @property
+    def rows(self) -> float:
+        """How many rows there are."""
+        return float(np.sum(self.counts))
+
+    def resampled(self, rng: np.random.Generator) -> "Histogram":
+        """As many rows drawn from these with replacement."""
+        rows = round(self.rows)
+        if len(self.u) == rows:
+            return Histogram(self.u[rng.integers(rows, size=rows)], self.counts)
+        drawn = rng.multinomial(rows, self.counts / self.rows)
+        return Histogram(self.u, drawn.astype(np.float64))
+
+    def each(self) -> Floats:
+        """The value of every row in the order of `u`, or of many, evenly spread."""
+        rows = round(self.rows)
+        if rows <= MOST_RANKS:
+            return np.repeat(self.u, self.counts.astype(np.intp))
+        ranks = np.linspace(0, rows - 1, MOST_RANKS)
+        places = np.searchsorted(np.cumsum(self.counts), ranks, side="right")
+        return self.u[places]
+
+
+def one_population_loss(rows: Histogram, least: float = LEAST_ALONE) -> float:
+    """−log likelihood of the best single population."""
+    each = rows.each()
+    middle = float(np.median(each))
+    scale = np.log(max(half_scale(each - middle), 1e-6))
+    starts = [
+        (middle, scale, scale, 1.0, 1.0),
+        (middle, scale - 0.3, scale - 0.3, -1.0, -1.0),
+    ]
+    return min(float(descend(np.array(s), *rows, least, APART)[0]) for s in starts)
+
+
+def fit_two_populations(
+    rows: Histogram, least: float = LEAST_CORE, start: Floats | None = None
+) -> Populations | None:
+    """The best fit of two populations; None where too few rows are far out to start."""
+    starts = _mixture_starts(rows.each()) if start is None else [start]
+    best: tuple[float, Floats] | None = None
+    for point in starts:
+        found = descend(point, *rows, least, APART)
+        if np.isfinite(found[0]) and (best is None or found[0] < best[0]):
+            best = found
+    if best is None:
+        return None
+    p = best[1]
+    freedom = float(freedom_of(p[3], least))
+    left, right = np.exp(np.clip(p[1:3], -9.0, 9.0))
+    share = MOST_OUTLIERS / (1.0 + np.exp(-np.clip(p[4], -9.0, 9.0)))
+    core = np.array([p[0], left, right, freedom, freedom])
+    width = float(outlier_width(core, p[5], p[6]))
+    return Populations(core, float(share), float(p[5]), width, best[0], p)
+
+
+class Split(NamedTuple):
+    """Whether residuals are of one population or of two.
+
+    evidence : 2 log likelihood ratio of two against one, less its BIC penalty
+    found : whether that is enough for outliers
+    populations : the fit of two, whether they were found or not
+    """
+
+    evidence: float
+    found: bool
+    populations: Populations | None
+
+
+def split(u: Floats) -> Split:
+    """One population or two.
+
+    The evidence of a large table counts like that of a thousand rows: the two-piece t
+    is a model, and what it lacks would else grow into evidence by itself.
+    """
+    if is_exact(u):
+        return _beside_exact_rows(u)
+    rows = Histogram.of(u)
+    both = fit_two_populations(rows)
+    if both is None:
+        return Split(-np.inf, False, None)
+    n = min(rows.rows, MOST_EVIDENCE)
+    gain = (one_population_loss(rows) - both.loss) * n / rows.rows
+    evidence = float(2.0 * gain - 2.0 * np.log(n))
+    enough = evidence > EVIDENCE + EVIDENCE_OF_FEW / n
+    return Split(evidence, enough and not both.equal_halves, both)
+
+
+def is_exact(u: Floats) -> bool:
+    """Whether most rows fit so exactly that what is left of them is no noise."""
+    return bool(np.mean(np.abs(u) < EXACT) > 1.0 - MOST_INEXACT)
+
+
+def _beside_exact_rows(u: Floats) -> Split:
+    """Outliers of an exact relation: all that is six of the least scales off."""
+    wrong = np.abs(u) > APART
+    share = min(max(float(np.mean(wrong)), 1.0 / len(u)), MOST_OUTLIERS)
+    width = float(np.sqrt(np.mean(u[wrong] ** 2))) if wrong.any() else 10.0 * APART
+    core = np.array([0.0, 1.0, 1.0, MOST_FREEDOM, MOST_FREEDOM])
+    both = Populations(core, share, 0.0, width, 0.0, np.zeros(7))
+    return Split(np.inf if wrong.any() else -np.inf, bool(wrong.any()), both)
+
+
+def expected_beyond(u: Floats) -> Floats:
+    """How many rows of one population would lie as far out as each row; shape (n,).
+
+    On either side of the median the k = √n farthest rows are taken for a Pareto tail
+    beyond the (k+1)-th, t: k(u/t)^(−a) rows are expected beyond u. The median of
+    log(u/t) is log(2)/a, whatever fewer than half of these rows are; it is raised by
+    its standard error, since the largest rows are judged by it. Infinite within t, and
+    within six scales.
+    """
+    away = u - np.median(u)
+    expected = np.full(len(u), np.inf)
+    k = max(LEAST_TAIL, int(np.sqrt(len(u))))
+    for side in (away, -away):
+        far = np.flatnonzero(side > 0.0)
+        if len(far) <= 2 * k:
+            continue
+        order = far[np.argsort(-side[far], kind="stable")]
+        start = float(side[order[k]])
+        logs = np.log(side[order[:k]] / start)
+        middle = float(np.median(logs)) * (1.0 + 1.0 / (np.log(2.0) * np.sqrt(k)))
+        expected[order[:k]] = k * np.exp(-np.log(2.0) * logs / max(middle, 1e-12))
+    return np.where(np.abs(away) > APART, expected, np.inf)
+
+
+def _mixture_starts(u: Floats) -> list[Floats]:
+    """Cores of several sizes round the shortest half; the rest as outliers.
+
+    One of them ends where residuals are far out: a few far rows are lost among the
+    ordinary rows outside the other cores.
+    """
+    low, high = shortest_half(u)
+    middle = float(np.median(u[(u >= low) & (u <= high)]))
+    distance = np.abs(u - middle)
+    ends = [float(np.quantile(distance, size)) for size in (0.55, 0.75, 0.9)]
+    ends.append(APART * max(half_scale(u - middle), 1e-6))
+    starts = []
+    for end in ends:
+        inside = distance <= end
+        if not 3 <= np.sum(~inside) < len(u) / 2:
+            continue
+        scale = max(float(np.std(u[inside])), 1e-6)
+        centre = float(np.median(u[~inside]))
+        share = float(np.mean(~inside))
+        width = max(half_scale(u[~inside] - centre), float(np.std(u[~inside])))
+        starts.append(
+            np.array(
+                [
+                    float(np.median(u[inside])),
+                    np.log(scale),
+                    np.log(scale),
+                    1.5,
+                    np.log(share / max(MOST_OUTLIERS - share, 1e-2)),
+                    centre,
+                    np.log(max(width, 4.0 * scale)),
+                ]
+            )
+        )
+    return starts

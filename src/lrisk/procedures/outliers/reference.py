@@ -1,0 +1,343 @@
+"""The flexible references by which rows are judged, whatever the final model is.
+
+Residuals of a misspecified model cannot tell structure from contamination, so rows are
+compared with Gaussian-kernel ridge fits: one that resists contamination, and an
+ordinary one that tells whether what the first calls outliers is predictable after all.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Floats
+from .._robust.scales import (
+    COMPRESSED_BEYOND,
+    Columns,
+    half_scale,
+    one_value_prevails,
+    shortest_half,
+    spread,
+    stretch,
+)
+from .final_fit import LinearFit
+from .kernel_ridge import (
+    SMALLEST_WEIGHT,
+    DistancesTo,
+    EigenRidge,
+    Pairs,
+    RidgeFit,
+    blocks,
+    bumps,
+    weighted_ridge,
+)
+from .line import ROWS_A_PARAMETER, majority_line
+from .noise_level import LEAST_NOISE
+
+#: Widths, in units of 1/median squared distance, and penalties of the robust reference.
+GAMMAS, PENALTIES = (0.3, 1.0, 4.0), (0.003, 0.03, 0.3)
+#: The same for the ordinary one.
+ORDINARY_GAMMAS = (0.1, 0.3, 1.0, 4.0)
+ORDINARY_PENALTIES = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
+#: Rows on which widths and penalties are compared.
+SEARCH_ROWS = 400
+#: Penalties, not below those of the grid, under which half-samples are found first: the
+#: lower ones then begin near a good half. And steps under each, and under the last one.
+SOFT_PENALTIES, SOFT_STEPS, HALF_STEPS = (3.0, 0.6), 4, 8
+#: Tukey's constant for 95 % efficiency at the Gaussian, and Huber's.
+BISQUARE, HUBER = 4.685, 1.345
+
+
+class Reference(NamedTuple):
+    """A fitted reference.
+
+    residuals : y − f(x) of its own rows, each left out of its fit
+    columns, rows, gamma, penalty, coefficients, level : what predicts other rows
+    """
+
+    residuals: Floats
+    columns: Columns
+    rows: Floats
+    gamma: float
+    penalty: float
+    coefficients: Floats
+    level: float
+
+    @property
+    def approximate(self) -> bool:
+        """Whether noise far below the relation's spread is the model's own error."""
+        return True
+
+    def predict(self, X: Floats) -> Floats:
+        """Values at new rows."""
+        out = np.empty(len(X))
+        for part, rows, squares in seen_from(self, X):
+            out[part] = self.values(rows, squares)
+        return out
+
+    def values(self, rows: Floats, squares: Floats) -> Floats:
+        """Values at compressed rows with these squared distances to its own.
+
+        Σ_j c_j k(a, b_j) with the kernel of `Pairs`, whose plane and level are summed
+        over j once: a·(Σ c_j b_j)/d + Σ c_j.
+        """
+        c = self.coefficients
+        plane = rows @ (c @ self.rows / rows.shape[1]) + c.sum()
+        return np.asarray(bumps(squares, self.gamma) @ c + plane + self.level)
+
+
+class LineReference(NamedTuple):
+    """The line of the majority as a reference.
+
+    residuals : y − f(x), each left out of its fit, over √(1 + leverage)
+    fitted : f(x), which these do not tell
+    columns, rows, line : what predicts other rows
+    """
+
+    residuals: Floats
+    fitted: Floats
+    columns: Columns
+    rows: Floats
+    line: LinearFit
+
+    @property
+    def approximate(self) -> bool:
+        """A line is exact, or not taken."""
+        return False
+
+    def values(self, rows: Floats, squares: Floats) -> Floats:
+        """Values at compressed rows."""
+        return self.line.predict(stretch(rows, COMPRESSED_BEYOND))
+
+
+class GivenReference(NamedTuple):
+    """Predictions by a model of somebody else's, which has not seen the rows.
+
+    residuals : y − prediction
+    columns, rows : what tells which rows are near
+    approximate : as `Reference`, unless most rows are predicted exactly
+    """
+
+    residuals: Floats
+    columns: Columns
+    rows: Floats
+    approximate: bool
+
+    @classmethod
+    def of(cls, X: Floats, y: Floats, predicted: Floats) -> "GivenReference":
+        """By predictions of all rows."""
+        columns, residuals = Columns.of(X), y - predicted
+        approximate = half_scale(residuals) > LEAST_NOISE * spread(predicted)
+        return cls(residuals, columns, columns.compressed(X), approximate)
+
+
+AnyReference = Reference | LineReference | GivenReference
+
+
+def seen_from(
+    reference: AnyReference, X: Floats
+) -> Iterator[tuple[slice, Floats, Floats]]:
+    """New rows part by part: compressed, and squared distances to the reference's."""
+    squares = DistancesTo.rows(reference.rows)
+    for part in blocks(len(X), len(reference.rows)):
+        rows = reference.columns.compressed(X[part])
+        yield part, rows, squares(rows)
+
+
+def line_reference(
+    X: Floats, y: Floats, columns: Columns, seed: int
+) -> LineReference | None:
+    """The line of the majority, or None of too few rows or of equal targets."""
+    if len(y) < ROWS_A_PARAMETER * (X.shape[1] + 1) or one_value_prevails(y):
+        return None
+    all_rows = np.ones(len(y), dtype=bool)
+    Z, rng = columns.bounded(X), np.random.default_rng(seed)
+    line = majority_line(Z, y, np.ones(len(y)), all_rows, ~all_rows, None, rng)
+    fit = line.fit
+    own = Columns.of(Z)  # the line is over columns standardised once more
+    fit = fit._replace(
+        coef=fit.coef / own.scale,
+        intercept=fit.intercept - float(fit.coef / own.scale @ own.center),
+    )
+    rows = columns.compressed(X)
+    return LineReference(line.u * line.scale, fit.predict(Z), columns, rows, fit)
+
+
+def capped_error(residuals: Floats, cap: float) -> float:
+    """Mean of min(e², c²): a few gross residuals cannot decide a choice."""
+    return float(np.mean(np.minimum(np.abs(residuals), cap) ** 2))
+
+
+def best_of(fits: list[RidgeFit], y: Floats) -> int:
+    """Which fit has the lowest product of two capped errors.
+
+    A cap of the order of y's spread sees the whole relation but, under contamination,
+    hardly anything else than outliers; a cap of three residual scales sees how well the
+    majority fits but would give up a steep part of the relation for it.
+    """
+    wide = 2.0 * spread(y)
+    narrow = 3.0 * min(half_scale(fit.residuals) for fit in fits)
+    tiny = np.finfo(float).tiny
+    errors = [
+        np.log(max(capped_error(fit.residuals, wide), tiny))
+        + np.log(max(capped_error(fit.residuals, narrow), tiny))
+        for fit in fits
+    ]
+    return int(np.argmin(errors))
+
+
+def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
+    """Gaussian-kernel ridge regression by half-samples, then Tukey's bisquare.
+
+    Each of a few widths and penalties is tried on at most 400 rows from two starts (the
+    rows of the shortest half of y, and those nearest to a Huber fit); from the one with
+    the lowest capped leave-one-out error the fit to all rows starts.
+    """
+    rows = columns.compressed(X)
+    low, high = shortest_half(y)
+    level = 0.5 * (low + high)
+    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    pairs = Pairs.of(rows[few], rows[few])
+    unit = pairs.unit
+    fits: list[RidgeFit] = []
+    for width in GAMMAS:
+        K = pairs.kernel(width * unit)
+        starts = _starts(K, y[few] - level, low - level, high - level)
+        for penalty in PENALTIES:
+            fits += [_robust_fit(K, y[few] - level, penalty, s) for s in starts]
+    choice, start = divmod(best_of(fits, y[few]), 2)
+    width, penalty = (
+        GAMMAS[choice // len(PENALTIES)],
+        PENALTIES[choice % len(PENALTIES)],
+    )
+    fit = fits[2 * choice + start]
+    if len(few) < len(y):
+        K = Pairs.of(rows, rows).kernel(width * unit)
+        residuals = y - level - K[:, few] @ fit.coefficients
+        residuals[few] = fit.residuals
+        fit = _robust_fit(K, y - level, penalty, _nearest_half(residuals))
+    gamma = width * unit
+    return Reference(
+        fit.residuals, columns, rows, gamma, penalty, fit.coefficients, level
+    )
+
+
+def ordinary_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
+    """Ordinary Gaussian-kernel ridge regression, width and penalty by leave-one-out.
+
+    Targets are held within fifty scales, against overflow only.
+    """
+    rows = columns.compressed(X)
+    low, high = shortest_half(y)
+    level, reach = 0.5 * (low + high), 50.0 * max(high - low, spread(y))
+    held = np.clip(y - level, -reach, reach)
+    gamma, penalty = _least_left_out(rows, held)
+    K = Pairs.of(rows, rows).kernel(gamma)
+    fit = weighted_ridge(K, held, np.ones(len(y)), penalty)
+    residuals = y - level - (held - fit.residuals)
+    return Reference(residuals, columns, rows, gamma, penalty, fit.coefficients, level)
+
+
+def weighted_reference(
+    reference: Reference, y: Floats, weights: Floats, *, searched: bool = True
+) -> Reference:
+    """The ordinary reference of weighted rows, over the columns of another one.
+
+    Width and penalty are `searched`, or those of the other.
+    """
+    rows = reference.rows
+    level = float(np.average(y, weights=weights))
+    gamma, penalty = reference.gamma, reference.penalty
+    if searched:
+        used = weights > 0.5
+        cap = 3.0 * half_scale(reference.residuals[used])
+        gamma, penalty = _least_left_out(rows[used], y[used] - level, cap)
+    K = Pairs.of(rows, rows).kernel(gamma)
+    fit = weighted_ridge(K, y - level, weights, penalty)
+    return reference._replace(
+        residuals=fit.residuals,
+        gamma=gamma,
+        penalty=penalty,
+        coefficients=fit.coefficients,
+        level=level,
+    )
+
+
+def _least_left_out(
+    rows: Floats, y: Floats, cap: float = np.inf
+) -> tuple[float, float]:
+    """γ and λ with the lowest (capped) leave-one-out error on at most 400 rows."""
+    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    pairs = Pairs.of(rows[few], rows[few])
+    unit = pairs.unit
+    best: tuple[float, float, float] | None = None
+    for width in ORDINARY_GAMMAS:
+        eigen = EigenRidge.of(pairs.kernel(width * unit))
+        for penalty in ORDINARY_PENALTIES:
+            residuals = eigen.left_out(y[few], penalty).residuals
+            error = capped_error(residuals, cap)
+            if best is None or error < best[0]:
+                best = (error, width * unit, penalty)
+    assert best is not None
+    return best[1], best[2]
+
+
+def _starts(K: Floats, y: Floats, low: float, high: float) -> list[Floats]:
+    """Half-samples that start from the shortest half of y, and from a Huber fit.
+
+    They are found under soft penalties, which all penalties of the grid share.
+    """
+    middle = ((y >= low) & (y <= high)).astype(np.float64)
+    weights = np.ones(len(y))
+    residuals = y
+    for _ in range(4):
+        residuals = weighted_ridge(K, y, weights, 1.0).residuals
+        cut = HUBER * half_scale(residuals)
+        weights = np.clip(cut / np.maximum(np.abs(residuals), 1e-300), 1e-2, 1.0)
+    starts = [middle, _nearest_half(residuals)]
+    for penalty in SOFT_PENALTIES:
+        starts = [_half_sample(K, y, s, penalty, SOFT_STEPS)[0] for s in starts]
+    return starts
+
+
+def _nearest_half(residuals: Floats) -> Floats:
+    weights = np.zeros(len(residuals))
+    order = np.argsort(np.abs(residuals), kind="stable")
+    weights[order[: len(residuals) // 2 + 1]] = 1.0
+    return weights
+
+
+def _half_sample(
+    K: Floats, y: Floats, weights: Floats, penalty: float, steps: int
+) -> tuple[Floats, RidgeFit | None]:
+    """C-steps: fit a half, take the half that fits best.
+
+    Also the fit to that half, if the steps ended because it changed no more.
+    """
+    for _ in range(steps):
+        fit = weighted_ridge(K, y, weights, penalty)
+        nearest = _nearest_half(fit.residuals)
+        if np.array_equal(nearest, weights):
+            return weights, fit
+        weights = nearest
+    return weights, None
+
+
+def _robust_fit(K: Floats, y: Floats, penalty: float, weights: Floats) -> RidgeFit:
+    """Half-sample C-steps from some weights, then bisquare steps."""
+    weights, settled = _half_sample(K, y, weights, penalty, HALF_STEPS)
+    fit = weighted_ridge(K, y, weights, penalty) if settled is None else settled
+    scale = half_scale(fit.residuals)
+    for _ in range(8):
+        if scale <= 0.0:
+            break
+        u = fit.residuals / (BISQUARE * scale)
+        bisquare = np.where(np.abs(u) < 1.0, (1.0 - u * u) ** 2, 0.0)
+        if np.max(np.abs(bisquare - weights)) < 0.02:
+            break
+        if np.sum(bisquare > SMALLEST_WEIGHT) < len(y) // 2:
+            break  # exact data: what rounding leaves has no scale
+        weights = bisquare
+        fit = weighted_ridge(K, y, weights, penalty)
+        scale = min(scale, half_scale(fit.residuals))
+    return fit

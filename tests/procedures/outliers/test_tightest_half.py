@@ -1,0 +1,43 @@
+"""The half nearest to a line of its own: from where every line begins."""
+
+import numpy as np
+import pytest
+
+from lrisk.procedures.outliers.residuals import Rows
+from lrisk.procedures.outliers.tightest_half import nearest_half, tightest_half
+
+
+def test_the_nearest_half_is_of_weight():
+    distance = np.array([3.0, -1.0, 2.0, 0.5])
+    near = nearest_half(distance, np.ones(4))
+    np.testing.assert_array_equal(near, [False, True, False, True])
+    np.testing.assert_array_equal(
+        nearest_half(distance, np.array([1.0, 9.0, 1.0, 1.0])), [0, 1, 0, 1]
+    )
+
+
+@pytest.mark.parametrize("kind", ["targets", "flat", "cluster"])
+def test_forty_wrong_rows_of_a_hundred_are_not_in_it(kind):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(100, 2))
+        y = X @ np.array([2.0, -1.0]) + 0.3 * rng.normal(size=100)
+        if kind == "targets":
+            y[:40] += 20.0 + rng.normal(size=40)
+        elif kind == "flat":
+            X[:40] *= 100.0
+        else:
+            X[:40] = 10.0 + rng.normal(size=(40, 2))
+            y[:40] = -30.0
+        half = tightest_half(Rows(X, y, np.ones(100), 1e-9), rng)
+        assert half.sum() == 50
+        assert half[:40].sum() <= (0 if kind == "targets" else 2)
+
+
+def test_where_most_rows_are_far_out_all_are_asked():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    X[:36] *= 1e4
+    y = X @ np.array([2.0, -1.0]) + rng.normal(size=60)
+    half = tightest_half(Rows(X, y, np.ones(60), 1e-9), rng)
+    assert half.sum() == 30
