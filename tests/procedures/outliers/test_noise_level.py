@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lrisk.procedures.outliers.noise_level import FLOOR_SHARE, NoiseLevel
+from lrisk.procedures.outliers.constants import CONSTANTS
+from lrisk.procedures.outliers.noise_level import NoiseLevel
 
 
 @pytest.fixture
@@ -39,5 +40,5 @@ def test_sizes_of_wrong_rows_do_not_move_it(table, approximate):
 def test_floor_is_a_share_of_the_spread_of_an_approximate_model(table):
     _, fitted, rows, _ = table
     level = NoiseLevel.of(np.zeros(2000), fitted, rows)
-    np.testing.assert_allclose(level.floor, FLOOR_SHARE, rtol=0.1)
+    np.testing.assert_allclose(level.floor, CONSTANTS.model_error, rtol=0.1)
     assert NoiseLevel.of(np.zeros(2000), fitted, rows, approximate=False).floor < 1e-3

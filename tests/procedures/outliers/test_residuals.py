@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from lrisk.procedures.outliers.constants import CONSTANTS
 from lrisk.procedures.outliers.final_fit import fit_linear
-from lrisk.procedures.outliers.line import HELD_BEYOND
 from lrisk.procedures.outliers.residuals import Residuals, Rows
 
 
@@ -45,10 +45,12 @@ def test_no_row_moves_the_fit_by_more_than_a_few_of_its_errors():
     """Schweppe's form: the pull w·e·√g of any row is bounded, whatever u and g."""
     u = np.geomspace(0.1, 9.9, 50)
     for g in (1e-3, 0.05, 1.0, 100.0, 1e8):
-        weight = Residuals(u, np.full(50, g)).factors(1.0, HELD_BEYOND)
+        weight = Residuals(u, np.full(50, g)).factors(1.0, CONSTANTS.held_beyond)
         left_out = u * np.sqrt(1.0 + g)
         moved = weight * np.sqrt(g) * left_out / (1.0 + weight * g)
-        assert np.all(moved <= HELD_BEYOND * np.sqrt(g / (1.0 + g)) * (1 + 1e-9))
+        assert np.all(
+            moved <= CONSTANTS.held_beyond * np.sqrt(g / (1.0 + g)) * (1 + 1e-9)
+        )
         assert np.all(weight[u < 1.0] == 1.0)
 
 

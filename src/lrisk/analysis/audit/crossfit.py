@@ -8,7 +8,8 @@ import numpy as np
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
 from ...procedures.label_noise import assign_folds
-from ...procedures.outliers.feature_errors import CHANCE, contradicted_values
+from ...procedures.outliers.constants import CONSTANTS
+from ...procedures.outliers.feature_errors import contradicted_values
 from .models import Recipe, expect, fitted, rounding, tail_spectrum
 from .preparation import Preparation
 from .tables import Table
@@ -324,7 +325,7 @@ def _judge(
         return
     scores = robust.score_outliers(X, y, certain=True)
     if recipe.contamination == "auto":
-        scores[_contradicted(fold, robust, X, y, scores)] = CHANCE
+        scores[_contradicted(fold, robust, X, y, scores)] = CONSTANTS.wrong_value_chance
     found.scores[at] = scores
 
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..._typing import Bools, Floats
 from .._robust.scales import Columns, compress, half_scale, one_value_prevails
+from .constants import CONSTANTS as C
 from .forest import MedianForest
 from .gaps import apart_from
 from .noise_level import NoiseLevel
-from .populations import FAR_RESIDUAL, Populations, split
+from .populations import Populations, split
 from .reference import (
-    BISQUARE,
     AnyReference,
     GivenReference,
     LineReference,
@@ -26,22 +26,6 @@ from .reference import (
     robust_reference,
     weighted_reference,
 )
-
-#: Chance above which a row is flagged.
-FLAGGED_ABOVE = 0.7
-#: Least rows for an assessment, and most rows that references are fitted to.
-FEWEST_ROWS, PILOT_ROWS = 40, 1000
-#: Share of the robust error below which the ordinary fit calls flagged rows structure.
-PREDICTABLE_BELOW = 0.6
-#: Share from which on the level is estimated again without the flagged rows.
-LARGE_SHARE = 0.15
-#: Fits of the reference to what is left.
-POLISHING_STEPS = 2
-#: Scales by which the forest must misfit a flagged row too.
-FOREST_SCALES = 2.5
-#: Residuals of the forest, in units of the reference's, beyond which it has no say: it
-#: knows too little of the relation, as of planes in many dimensions.
-COMPETENT_BELOW = 1.5
 
 
 class Mixture(NamedTuple):
@@ -66,14 +50,14 @@ class Mixture(NamedTuple):
     @property
     def flagged(self) -> Bools:
         """Rows above the flag's threshold."""
-        return np.asarray(self.chance > FLAGGED_ABOVE)
+        return np.asarray(self.chance > C.flagged_above)
 
     def belonging(self) -> Floats:
         """Weights for another fit: (1 − chance) · Tukey's bisquare in core scales."""
         assert self.populations is not None
         mode, left, right = self.populations.core[:3]
         away = self.u - mode
-        z = np.abs(away) / (BISQUARE * np.where(away > 0.0, right, left))
+        z = np.abs(away) / (C.bisquare * np.where(away > 0.0, right, left))
         bisquare = np.where(z < 1.0, (1.0 - z * z) ** 2, 0.0)
         return np.asarray((1.0 - self.chance) * bisquare)
 
@@ -122,7 +106,7 @@ def mixture_of(
     shift = float(np.median(residuals[kept]))
     none = np.zeros(n)
     for attempt in range(3):
-        u = compress((residuals - shift) / scale, FAR_RESIDUAL)
+        u = compress((residuals - shift) / scale, C.far_residual)
         found = split(u)
         both, evidence = found.populations, found.evidence
         if both is None:
@@ -232,14 +216,14 @@ def _assessed_beside_mass(reference: Reference, y: Floats) -> Assessment:
     values, counts = np.unique(y, return_counts=True)
     beside = y != values[np.argmax(counts)]
     fitted, rows = y - reference.residuals, reference.rows
-    if beside.sum() < FEWEST_ROWS:
+    if beside.sum() < C.fewest_rows:
         found = _assessed(reference, y, 0.0).mixture
         found = found._replace(share=0.0, chance=np.zeros(len(y)))
         return Assessment.of(reference, fitted, found, "ordinary")
     part = mixture_of(reference.residuals[beside], fitted[beside], rows[beside])
     scale = part.level.at(fitted, rows)
     scale[beside] = part.scale
-    u = compress((reference.residuals - part.shift) / scale, FAR_RESIDUAL)
+    u = compress((reference.residuals - part.shift) / scale, C.far_residual)
     chance = np.zeros(len(y))
     chance[beside] = part.chance
     share = part.share * float(np.mean(beside))
@@ -270,7 +254,7 @@ def assess(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Assessmen
         found = _assessed_beside_mass(ordinary_reference(X, y, columns), y)
         return found._replace(beside_mass=True)
     found = _assessed(_nearer_reference(X, y, columns, seed), y, width)
-    if found.mixture.share >= LARGE_SHARE and found.reference.approximate:
+    if found.mixture.share >= C.large_share and found.reference.approximate:
         # What was found may have widened the columns' scales.
         own = Columns.of(X[~found.mixture.flagged])
         if own.differ(columns):
@@ -282,13 +266,13 @@ def assess(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Assessmen
         return found
     ordinary = ordinary_reference(X, y, columns)
     ratio = predictable_ratio(ordinary.residuals, found.reference.residuals, flagged)
-    if ratio < PREDICTABLE_BELOW:
+    if ratio < C.predictable_below:
         rows = found.reference.rows
         apart = flagged & apart_from(rows, rows[~flagged])
         if groups and apart.sum() >= 0.5 * flagged.sum():
             return found._replace(source="group", group=apart)
         return _assessed(ordinary, y, width, source="ordinary")
-    if share >= LARGE_SHARE and isinstance(found.reference, Reference):
+    if share >= C.large_share and isinstance(found.reference, Reference):
         return _polished(y, found, found.reference, width)
     return found
 
@@ -312,7 +296,7 @@ def _polished(
     Half-samples lose rows, and a scale of all residuals keeps too many outliers. Where
     nothing is found any more the former assessment stays.
     """
-    for step in range(POLISHING_STEPS):
+    for step in range(C.polishing_steps):
         weights = found.mixture.belonging()
         reference = weighted_reference(reference, y, weights, searched=step == 0)
         again = _assessed(reference, y, width, found.mixture.chance < 0.5)
@@ -331,7 +315,7 @@ def with_veto(found: Assessment, y: Floats, seed: int) -> Assessment:
     width = tie_width(y)
     veto = ForestVeto.of(y, found, width, seed)
     theirs = half_scale(found.reference.residuals[~flagged])
-    if veto.own_scale > COMPETENT_BELOW * theirs:
+    if veto.own_scale > C.competent_below * theirs:
         return found
     own = dithered(veto.forest.residuals, width)
     fits = veto.fits(own, y - veto.forest.residuals, rows, own=True)
@@ -374,4 +358,4 @@ class ForestVeto(NamedTuple):
         """Rows that the forest misfits by less than 2.5 scales."""
         u = np.abs(residuals - self.middle)
         u /= self.level.at(fitted, rows, own) * self.shrunk
-        return np.asarray(u < FOREST_SCALES)
+        return np.asarray(u < C.veto_within)

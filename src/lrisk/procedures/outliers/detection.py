@@ -8,9 +8,6 @@ from ..._threads import blas_threads_for
 from ..._typing import Bools, Floats, Indices
 from .._robust.scales import compress, spread
 from .assessment import (
-    FEWEST_ROWS,
-    FLAGGED_ABOVE,
-    PILOT_ROWS,
     Assessment,
     assess,
     assess_predictions,
@@ -18,33 +15,25 @@ from .assessment import (
     tie_width,
     with_veto,
 )
-from .feature_errors import CHANCE as WRONG_VALUE
+from .constants import CONSTANTS as C
 from .feature_errors import contradicted_values
 from .gaps import apart_from
 from .populations import (
-    FAR_RESIDUAL,
-    TOO_FAR,
     expected_beyond,
     is_exact,
 )
 from .reference import GivenReference, seen_from
-from .share import MOST_FIT, estimated_share
+from .share import estimated_share
 
-#: Core scales from its mode that are the core.
-CORE_SCALES = 2.5
-#: Rows below which there is no reference to rank them by.
-FEWEST_FOR_A_REFERENCE = 12
 #: Scales within which targets are held while they are judged.
 FARTHEST = 1e9
-#: What a residual adds to a chance at most: it orders rows of equal chance.
-ORDER = 1e-3
 
 
 def ranking_score(chance: Floats, u: Floats) -> Floats:
     """Chances p, ordered where they are equal: p + (1 − p) 10⁻³ |u|/(1 + |u|)."""
     size = np.abs(u)
     part = np.where(np.isfinite(size), size / (1.0 + size), 1.0)
-    return np.asarray(chance + (1.0 - chance) * ORDER * part)
+    return np.asarray(chance + (1.0 - chance) * C.order * part)
 
 
 class Detection(NamedTuple):
@@ -78,7 +67,7 @@ class Detection(NamedTuple):
     evidence: float
     mirrored: Bools
     detector: "Detector | None"
-    threshold: float = FLAGGED_ABOVE
+    threshold: float = C.flagged_above
 
     @property
     def flagged(self) -> Bools:
@@ -107,7 +96,7 @@ class Detection(NamedTuple):
         """Scale of the core, in noise scales."""
         if not np.isfinite(self.high):
             return 1.0
-        return 0.5 * (self.high - self.low) / CORE_SCALES
+        return 0.5 * (self.high - self.low) / C.core_reach
 
     def in_core_scales(self, y: Floats) -> Floats:
         """Residuals of the targets in scales of the core, about its mode."""
@@ -152,7 +141,7 @@ class Detector(NamedTuple):
     def standardised(self, X: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
         """Residuals in noise scales, expected values, noise scales of new rows."""
         expected, scale = self.expected(X)
-        return compress((y - expected) / scale, FAR_RESIDUAL), expected, scale
+        return compress((y - expected) / scale, C.far_residual), expected, scale
 
     def chance(self, X: Floats, y: Floats, u: Floats, certain: bool = False) -> Floats:
         """The chance of new rows to be outliers.
@@ -196,11 +185,11 @@ def _detect(X: Floats, y: Floats, rng: np.random.Generator) -> Detection:
         return nothing_detected(y, "constant target", (0.0, 0.5))
     units = Units(float(np.median(y)), spread(y))
     target = units.inward(y)
-    if n < FEWEST_FOR_A_REFERENCE:
+    if n < C.fewest_ranked:
         return nothing_detected(y, "too few rows", (0.0, 0.5))
     chosen, forest_seed, resample_seed = _drawn(n, rng)
     found = assess(X[chosen], target[chosen], forest_seed)
-    if n < FEWEST_ROWS and not is_exact(found.mixture.u):
+    if n < C.fewest_rows and not is_exact(found.mixture.u):
         return _ranked_only(found, y, units)
     group = np.zeros(n, dtype=bool)
     if found.source == "group":
@@ -214,9 +203,11 @@ def _detect(X: Floats, y: Floats, rng: np.random.Generator) -> Detection:
 def _drawn(n: int, rng: np.random.Generator) -> tuple[Indices, int, int]:
     """Rows that references are fitted to, and seeds of the forest and of resamples."""
     forest_seed, sample_seed, resample_seed = map(int, rng.integers(2**31, size=3))
-    if n <= PILOT_ROWS:
+    if n <= C.reference_rows:
         return np.arange(n), forest_seed, resample_seed
-    chosen = np.random.default_rng(sample_seed).choice(n, PILOT_ROWS, replace=False)
+    chosen = np.random.default_rng(sample_seed).choice(
+        n, C.reference_rows, replace=False
+    )
     return np.sort(chosen), forest_seed, resample_seed
 
 
@@ -229,12 +220,12 @@ def detect_by_predictions(
     doubt are those of at most a thousand rows.
     """
     n, units = len(y), Units(float(np.median(y)), spread(y) or 1.0)
-    if n < FEWEST_FOR_A_REFERENCE:
+    if n < C.fewest_ranked:
         return nothing_detected(y, "too few rows", (0.0, 0.5))
     target, fitted = units.inward(y), units.inward(predicted)
     chosen, forest_seed, resample_seed = _drawn(n, rng)
     found = assess_predictions(X[chosen], target[chosen], fitted[chosen])
-    if n < FEWEST_ROWS and not is_exact(found.mixture.u):
+    if n < C.fewest_rows and not is_exact(found.mixture.u):
         return _ranked_only(found, y, units)
     no_rows = np.zeros(n, dtype=bool)
     seeds = forest_seed, resample_seed
@@ -309,27 +300,27 @@ def _all_rows(
         expected[others], scale[others] = _expected(found, units, X[others], given)
         width = units.size * tie_width(units.inward(y[chosen]))
         away = dithered(y[others] - expected[others], width)
-        u[others] = compress(away / scale[others], FAR_RESIDUAL)
+        u[others] = compress(away / scale[others], C.far_residual)
         if not found.beside_mass:
             found = found.of_all_rows(u)
     found = with_veto(found, units.inward(y[chosen]), forest_seed)
-    detector = Detector(found, found.vetoed > MOST_FIT, units)
+    detector = Detector(found, found.vetoed > C.most_vetoed, units)
     chance = np.zeros(n)
     if detector.finds:
         chance[chosen] = found.chance
         chance[others] = detector.chance(X[others], y[others], u[others])
     share, interval = estimated_share(
-        found, detector.silent, u, chance > FLAGGED_ABOVE, resample_seed
+        found, detector.silent, u, chance > C.flagged_above, resample_seed
     )
     with np.errstate(over="ignore"):
         beyond = expected_beyond((y - expected) / scale)
-    far = (beyond < TOO_FAR) & ~group & (chance <= FLAGGED_ABOVE)
+    far = (beyond < C.too_far) & ~group & (chance <= C.flagged_above)
     apart = _apart(found, X, (chance > 0.5) | far)
     far &= ~apart
     chance[far] = 1.0 - beyond[far]
     chance[group] = 0.0
     wrong = contradicted_values(X, units.inward(y), chosen, chance > 0.5)
-    chance[wrong] = WRONG_VALUE
+    chance[wrong] = C.wrong_value_chance
     more = float(np.mean(wrong | far))
     share = min(share + more, 0.5)
     interval = (interval[0] + 0.8 * more, min(interval[1] + 1.2 * more, 0.5))
@@ -337,7 +328,10 @@ def _all_rows(
     populations = found.mixture.populations
     if populations is not None:
         mode, left, right = populations.core[:3]
-        low, high = mode - CORE_SCALES * left, mode + CORE_SCALES * right
+        low, high = (
+            mode - C.core_reach * left,
+            mode + C.core_reach * right,
+        )
         if detector.finds:
             mirrored = populations.mirrored(u, 0.5 * (low + high))
             mirrored &= (chance <= 0.5) & ~group

@@ -12,23 +12,11 @@ import numpy as np
 from ..._typing import Bools, Floats, Indices
 from .._robust.explanation import Explainer
 from .._robust.scales import Columns, half_scale
+from .constants import CONSTANTS as C
 from .reference import ordinary_reference
 
-#: Scales, on its own side of the median, beyond which a value is far out.
-FAR = 8.0
 #: The 80 % point of a standard Gaussian.
 GAUSSIAN_80 = 0.8416
-#: How much farther out the nearest far value must be than the farthest of the rest.
-GAP = 2.0
-#: Distinct values below which a column has no scale to be far by.
-FEWEST_VALUES = 10
-#: Least rows and largest share of rows that may be far out in one column.
-FEWEST, LARGEST_SHARE = 3, 0.25
-#: Misfit with the expected values, relative to that with the given ones, and the least
-#: misfit of a row with its given value, in scales.
-BELIEVED_BELOW, MISFIT = 0.7, 3.0
-#: Chance given to a row with a value that y contradicts.
-CHANCE = 0.9
 
 
 class Sides(NamedTuple):
@@ -61,13 +49,13 @@ def far_values(column: Floats) -> Bools:
     Nobody is far in a column of few distinct values.
     """
     far = np.zeros(len(column), dtype=bool)
-    if len(np.unique(column[:1000])) < FEWEST_VALUES:
+    if len(np.unique(column[:1000])) < C.fewest_values:
         return far
     sides = Sides.of(column)
     ends = np.array([column.min(), column.max()])
-    if not np.any(sides.distance(ends) > FAR):  # most columns: spare a pass
+    if not np.any(sides.distance(ends) > C.far_value):  # most columns: spare a pass
         return far
-    return np.asarray(sides.distance(column) > FAR)
+    return np.asarray(sides.distance(column) > C.far_value)
 
 
 def suspected_columns(X: Floats) -> list[tuple[int, Bools]]:
@@ -76,10 +64,10 @@ def suspected_columns(X: Floats) -> list[tuple[int, Bools]]:
     for j, column in enumerate(np.ascontiguousarray(X.T)):
         far = far_values(column)
         count = far.sum()
-        if not FEWEST <= count <= LARGEST_SHARE * len(column):
+        if not C.fewest_far_values <= count <= C.most_far_values * len(column):
             continue
         distance = Sides.of(column).distance(column)
-        if distance[far].min() >= GAP * max(float(distance[~far].max()), 1.0):
+        if distance[far].min() >= C.value_gap * max(float(distance[~far].max()), 1.0):
             found.append((j, far))
     return found
 
@@ -92,19 +80,19 @@ def contradicted_values(X: Floats, y: Floats, known: Indices, outliers: Bools) -
         return wrong
     anyone = np.any([rows for _, rows in suspects], axis=0)
     base = known[~(outliers | anyone)[known]]
-    if len(base) < 2 * FEWEST_VALUES:
+    if len(base) < 2 * C.fewest_values:
         return wrong
     reference = ordinary_reference(X[base], y[base], Columns.of(X[base]))
     scale = half_scale(reference.residuals)
     explainer = Explainer.of(X[base])
     for j, far in suspects:
         rows = np.flatnonzero(far & ~outliers)
-        if len(rows) < FEWEST:
+        if len(rows) < C.fewest_far_values:
             continue
         usual = X[rows].copy()
         usual[:, j] = explainer.expected(X[rows])[:, j]
         given = np.abs(y[rows] - reference.predict(X[rows]))
         expected = np.abs(y[rows] - reference.predict(usual))
-        if np.median(expected) < BELIEVED_BELOW * np.median(given):
-            wrong[rows[(given > MISFIT * scale) & (expected < given)]] = True
+        if np.median(expected) < C.believed_below * np.median(given):
+            wrong[rows[(given > C.value_misfit * scale) & (expected < given)]] = True
     return wrong

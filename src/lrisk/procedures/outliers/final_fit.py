@@ -11,6 +11,7 @@ from ...spaces import Kernel, NystroemSpace
 from ...spaces.nystroem import HELD_ENTRIES, Centres
 from .._robust.scales import FARTHEST, weighted_quantiles
 from ..nystroem import drawn_centres
+from .constants import CONSTANTS as C
 from .kernel_ridge import Pairs, blocks, inverse_and_solution
 
 #: Penalties tried for a linear model, in units of the mean weight of its rows; the
@@ -20,17 +21,12 @@ LINEAR_ALPHAS = np.array([1e-9, *np.geomspace(1e-3, 1e4, 22)])
 #: Penalties tried for a kernel model, and factors on the default γ.
 KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
 GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
-#: Robust scales from the median up to which a value counts in the scale of its column:
-#: what ordinary columns never reach.
-MOST_SCALES = 10.0
 #: Share of a row below which a part of it is rounding.
 UNSEEN = 1e-12
 #: Leverage of a row in a direction that no other has.
 UNKNOWN = 1e60
 #: Rows that are sorted for the quartiles of the columns.
 MOST_SORTED = 10_000
-#: Rows on which γ and the penalty of a kernel model are compared.
-SEARCH_ROWS = 1000
 
 
 class Scaling(NamedTuple):
@@ -49,7 +45,7 @@ class Scaling(NamedTuple):
         few = np.linspace(0, len(X) - 1, min(len(X), MOST_SORTED)).astype(int)
         quartiles = weighted_quantiles(X[few], weights[few], [0.25, 0.5, 0.75])
         low, middle, high = quartiles
-        reach = MOST_SCALES * (high - low) / (2.0 * float(ndtri(0.75)))
+        reach = C.most_scales * (high - low) / (2.0 * float(ndtri(0.75)))
         reach = np.where(reach > 0.0, reach, np.inf)
         sums, squares = np.zeros_like(middle), np.zeros_like(middle)
         for part in blocks(len(X), X.shape[1]):  # no copy of a large table
@@ -307,7 +303,7 @@ def _prepared(
     Z = scaling(X)
     level = float(np.average(y, weights=weights))
     target = y - level
-    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    few = np.linspace(0, len(y) - 1, min(len(y), C.kernel_search_rows)).astype(int)
     penalty = alpha
     if alpha is None or search_gamma:
         kernel, penalty = _search(

@@ -8,12 +8,7 @@ from sklearn.ensemble import RandomForestRegressor
 from ..._jit import jit
 from ..._typing import Bools, Floats
 from .._robust.scales import half_scale, shortest_half
-
-#: Trees of both rounds (the first only finds what is gross), least rows in a leaf,
-#: share of the columns looked at in a split.
-TREES, LEAF_ROWS, COLUMN_SHARE = (20, 60), 3, 0.6
-#: Rows beyond this many scales take no part in the second round.
-OUTSIDE = 4.7
+from .constants import CONSTANTS as C
 
 
 class MedianForest:
@@ -29,11 +24,11 @@ class MedianForest:
         self._y = y
         kept = np.ones(len(y), dtype=bool)
         held = np.clip(y, middle - reach, middle + reach)
-        for round_, trees in enumerate(TREES):
+        for round_, trees in enumerate(C.trees):
             self._grow(X, held, kept, trees, seed + round_)
             self.residuals = y - self._medians(X, own=True)
             shifted = self.residuals - np.median(self.residuals)
-            kept = np.abs(shifted) <= OUTSIDE * max(half_scale(shifted), 1e-300)
+            kept = np.abs(shifted) <= C.gross_misfit * max(half_scale(shifted), 1e-300)
 
     def predict(self, X: Floats) -> Floats:
         """Medians for new rows, over all trees."""
@@ -44,8 +39,8 @@ class MedianForest:
     ) -> None:
         self._forest = RandomForestRegressor(
             trees,
-            min_samples_leaf=LEAF_ROWS,
-            max_features=COLUMN_SHARE,
+            min_samples_leaf=C.leaf_rows,
+            max_features=C.column_share,
             random_state=seed,
         )
         self._forest.fit(X[kept], held[kept])

@@ -3,14 +3,8 @@
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
+from .constants import CONSTANTS as C
 from .kernel_ridge import squared_distances
-
-#: Neighbours of a row that must be near; one may be a copy or another stray row.
-NEIGHBOURS = 5
-#: Rows that distances are measured to, at most.
-MOST_ROWS = 1000
-#: Steps in which rows are joined to those that are connected already.
-STEPS = 10
 
 
 def apart_from(rows: Floats, others: Floats) -> Bools:
@@ -20,14 +14,14 @@ def apart_from(rows: Floats, others: Floats) -> Bools:
     """
     if len(others) == 0:
         return np.ones(len(rows), dtype=bool)
-    k = min(NEIGHBOURS, len(others) - 1)
+    k = min(C.gap_neighbours, len(others) - 1)
     theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
     return np.asarray(theirs > _reach(others))
 
 
 def _reach(rows: Floats) -> float:
     """Squared: twice as far as nearly all rows are from their fifth neighbour."""
-    k = min(NEIGHBOURS, len(rows) - 1)
+    k = min(C.gap_neighbours, len(rows) - 1)
     among = squared_distances(rows, rows)
     rounding = 1e-12 * float(among.max())  # rows may be copies of each other
     own = np.partition(among, k, axis=1)[:, k]
@@ -36,7 +30,7 @@ def _reach(rows: Floats) -> float:
 
 def _at_most(rows: Indices) -> Indices:
     """Some of these rows, evenly spread."""
-    few = np.linspace(0, len(rows) - 1, min(len(rows), MOST_ROWS)).astype(int)
+    few = np.linspace(0, len(rows) - 1, min(len(rows), C.gap_rows)).astype(int)
     return np.asarray(rows[few])
 
 
@@ -47,7 +41,7 @@ def alone(rows: Floats, near: Bools) -> Bools:
     if len(far) == 0 or len(own) < 2:
         return out
     others = np.concatenate([own, _at_most(far)])
-    k = min(NEIGHBOURS, len(others) - 1)
+    k = min(C.gap_neighbours, len(others) - 1)
     theirs = np.partition(squared_distances(rows[far], rows[others]), k, axis=1)[:, k]
     out[far] = theirs > _reach(rows[own])
     return out
@@ -60,7 +54,7 @@ def connected(rows: Floats, core: Bools) -> Bools:
     a row far out in a direction of its own, is not.
     """
     joined = core.copy()
-    for _ in range(STEPS):
+    for _ in range(C.gap_steps):
         rest = np.flatnonzero(~joined)
         own = np.flatnonzero(joined)
         if len(rest) == 0 or len(own) < 2:

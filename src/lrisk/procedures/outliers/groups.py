@@ -6,21 +6,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ..._typing import Bools, Floats, Indices
 from .._robust.scales import COMPRESSED_BEYOND, FARTHEST, Columns, compress
+from .constants import CONSTANTS as C
 from .kernel_ridge import squared_distances
-
-#: Neighbours that link rows, and rows up to which links are looked for.
-LINKS, LINKED_ROWS = 10, 2000
-#: Share of the usual distance to the tenth neighbour within which rows are close, and
-#: of the others' radius that a tight group has at most.
-CLOSE, TIGHT = 0.6, 0.5
-#: Deviations of the others by which it must lie away from them.
-FAR_OUT = 5.0
-#: Share of the other rows that must hang together.
-MOST = 0.5
-#: Radii of a group within which all rows are of it.
-ROUND = 2.0
-#: Least rows of a group, largest share of all rows, most groups of a kind.
-FEWEST, LARGEST_SHARE, MOST_OF_A_KIND = 5, 0.35, 5
 
 
 def groups_apart(X: Floats) -> list[Bools]:
@@ -34,13 +21,13 @@ def groups_apart(X: Floats) -> list[Bools]:
     suspected. Most of the other rows must hang together: where there are many groups,
     none is an exception. Rows equally near are near all or none.
     """
-    if not 1 < len(X) <= LINKED_ROWS:
+    if not 1 < len(X) <= C.linked_rows:
         return []
     Z = _in_scales(X)
     squares = squared_distances(Z, Z)
     np.fill_diagonal(squares, np.inf)
     reach, near = _neighbours(squares)
-    closest = squares <= CLOSE * CLOSE * float(np.median(reach))
+    closest = squares <= C.close * C.close * float(np.median(reach))
     suspects = _components(near | near.T, Z)
     for component in (*_components(closest, Z), *_components(near & near.T, Z)):
         group = _rounded_off(Z, component)
@@ -59,19 +46,19 @@ def _is_tight_and_far(inside: Floats, outside: Floats) -> bool:
 
     Deviations of the others in the direction of the group, their columns standardised.
     """
-    if _radius(inside) >= TIGHT * _radius(outside):
+    if _radius(inside) >= C.tight * _radius(outside):
         return False
     deviation = outside.std(axis=0)
     deviation[deviation == 0.0] = 1.0
     way = (inside.mean(axis=0) - outside.mean(axis=0)) / deviation
     length = float(np.linalg.norm(way))
     along = outside @ (way / max(length, 1e-300) / deviation)
-    return length > FAR_OUT * float(np.std(along))
+    return length > C.group_away * float(np.std(along))
 
 
 def _neighbours(squares: Floats) -> tuple[Floats, Bools]:
     """Squared distance of the tenth neighbour, and who is as near as that to whom."""
-    k = min(LINKS, len(squares) - 1)
+    k = min(C.links, len(squares) - 1)
     rounding = 1e-12 * float(np.max(squares, where=np.isfinite(squares), initial=0.0))
     reach = np.partition(squares, k - 1, axis=1)[:, k - 1] * (1.0 + 1e-9) + rounding
     return reach, squares <= reach[:, None]
@@ -80,7 +67,7 @@ def _neighbours(squares: Floats) -> tuple[Floats, Bools]:
 def _is_one_cloud(squares: Floats) -> bool:
     """Whether most rows hang together: among many clouds a tight one is no surprise."""
     near = _neighbours(squares)[1]
-    return bool(np.max(_sizes(near | near.T)[0]) >= MOST * len(squares))
+    return bool(np.max(_sizes(near | near.T)[0]) >= C.one_cloud * len(squares))
 
 
 def _radius(Z: Floats) -> float:
@@ -109,9 +96,9 @@ def _rounded_off(Z: Floats, component: Bools) -> Bools:
     A few rows of a group that are left in rule a line, too.
     """
     squares = np.sum((Z - np.median(Z[component], axis=0)) ** 2, axis=1)
-    reach = ROUND * ROUND * float(np.quantile(squares[component], 0.9))
+    reach = C.group_round * C.group_round * float(np.quantile(squares[component], 0.9))
     group = component | (squares <= reach)
-    return group if group.sum() <= LARGEST_SHARE * len(Z) else component
+    return group if group.sum() <= C.largest_group * len(Z) else component
 
 
 def _components(links: Bools, Z: Floats) -> list[Bools]:
@@ -122,8 +109,10 @@ def _components(links: Bools, Z: Floats) -> list[Bools]:
     sizes, labels = _sizes(links)
     out = np.bincount(labels, weights=np.einsum("ij,ij->i", Z, Z)) / sizes
     order = np.lexsort((-out, -sizes))
-    few = (sizes[order] >= FEWEST) & (sizes[order] <= LARGEST_SHARE * len(labels))
-    return [labels == label for label in order[few][:MOST_OF_A_KIND]]
+    few = (sizes[order] >= C.fewest_of_group) & (
+        sizes[order] <= C.largest_group * len(labels)
+    )
+    return [labels == label for label in order[few][: C.most_groups]]
 
 
 def _sizes(links: Bools) -> tuple[Indices, Indices]:

@@ -12,14 +12,12 @@ import numpy as np
 
 from ..._typing import Bools, Floats
 from .._robust.scales import half_scale
+from .constants import CONSTANTS as C
 from .feature_errors import suspected_columns
 from .final_fit import LinearFit, fit_linear
-from .groups import FEWEST, LARGEST_SHARE, MOST_OF_A_KIND, groups_apart
+from .groups import groups_apart
 from .reference import capped_error
 from .residuals import Residuals
-
-#: Scales by which far rows must misfit, and the least gain in squared error.
-MISFIT, GAIN = 6.0, 0.05
 
 
 def suspected_rows(X: Floats, group: Bools) -> list[Bools]:
@@ -28,12 +26,14 @@ def suspected_rows(X: Floats, group: Bools) -> list[Bools]:
     A group found before, groups apart in X, and rows with a value behind a gap.
     """
     far = [rows for _, rows in suspected_columns(X)]
-    return [group, *groups_apart(X), *far[:MOST_OF_A_KIND]]
+    return [group, *groups_apart(X), *far[: C.most_groups]]
 
 
 def _may_pull(rows: Bools, pulling: Bools) -> bool:
     """Whether enough of them are left, and not too many."""
-    return bool(FEWEST <= np.sum(rows & ~pulling) <= LARGEST_SHARE * len(pulling))
+    return bool(
+        C.fewest_of_group <= np.sum(rows & ~pulling) <= C.largest_group * len(pulling)
+    )
 
 
 def leverage_rows(
@@ -55,7 +55,7 @@ def leverage_rows(
         best = min(trials, key=lambda trial: trial.error)
         found = pulling.copy()
         found[left] = best.pulling
-        if best.error > 1.0 - GAIN or found.sum() > LARGEST_SHARE * len(y):
+        if best.error > 1.0 - C.group_gain or found.sum() > C.largest_group * len(y):
             break
         pulling = found
         suspected = [
@@ -111,11 +111,13 @@ def _tried(lines: Lines, suspects: Bools) -> Tried:
     if fitted.sum() < 2 * X.shape[1]:  # then it is the penalty that knows the place
         away = np.abs(residuals.left_out)
     scale = half_scale(away[rest])
-    pulling = suspects & (away > MISFIT * scale)
-    few = pulling.sum() < max(FEWEST, 0.5 * suspects.sum())
-    if few or np.mean(pulling[suspects]) <= 5.0 * np.mean(away[rest] > MISFIT * scale):
+    pulling = suspects & (away > C.group_misfit * scale)
+    few = pulling.sum() < max(C.fewest_of_group, 0.5 * suspects.sum())
+    if few or np.mean(pulling[suspects]) <= 5.0 * np.mean(
+        away[rest] > C.group_misfit * scale
+    ):
         return Tried(pulling, 1.0)
-    without, cap = lines.through(~pulling), MISFIT * scale
+    without, cap = lines.through(~pulling), C.group_misfit * scale
     before = capped_error(lines.whole.left_out[rest], cap)
     after = capped_error(without.left_out[rest[~pulling]], cap)
     if not np.isfinite(before):  # with values too far out to be squared

@@ -19,38 +19,12 @@ from .._robust.scales import (
     mean_log_distance,
     one_value_prevails,
 )
+from .constants import CONSTANTS as C
 from .final_fit import LINEAR_ALPHAS, MOST_SORTED, UNKNOWN, LinearFit
 from .gaps import alone, connected
-from .populations import FAR_RESIDUAL, TOO_FAR, expected_beyond, split
+from .populations import expected_beyond, split
 from .residuals import Rows
 from .tightest_half import tightest_half
-
-#: Rounds of weighing, at most.
-ROUNDS = 12
-#: Scales beyond which a residual counts like one at the edge: one in 370 of a Gaussian.
-HELD_BEYOND = 3.0
-#: Scales beyond which the others contradict a row far out: one in 16,000.
-CONTRADICTED_BEYOND = 4.0
-#: Share of a tail, and where a Gaussian has it. Heavier tails stretch both numbers of
-#: scales above: they are noise, and the mean is asked for.
-TAIL, GAUSSIAN_TAIL = 0.01, float(ndtri(0.995))
-#: Most that they stretch: a little more than Student's t of five degrees, the heaviest
-#: noise that is promised for (1.45). Rows that are wrong look like a tail, too.
-HEAVIEST = 1.5
-#: Leverage, in units of the mean p/n, up to which a row is near. Rows of skewed columns
-#: reach four times the mean; ten times is 5 deviations of one column, 11 of ten.
-USUAL_LEVERAGE = 10.0
-#: Rows for each parameter below which a half says nothing: its line passes through it.
-ROWS_A_PARAMETER = 4
-#: What a row that is left out must gain for the others, in log likelihood: a residual
-#: of the noise has 1.4, one that may lie anywhere within ten scales on either side 3.
-#: So the line of the majority counts if it leaves out 30 % of the rows and the others
-#: are tighter by half, or a single row and they are tighter at all.
-COST = 1.5
-#: How much tighter the others must be about a line that leaves out rows of which
-#: nothing but the line says that they are wrong: parts of a curved relation are fitted
-#: almost three times as well as the whole (a logarithm over two decades).
-TIGHTER = 3.0
 
 
 class Line(NamedTuple):
@@ -110,7 +84,7 @@ def majority_line(
     Z, weights = Columns.of(X[own]).bounded(X), weights / unit
     rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
     distance, far = mean_log_distance(Z, weights, usual)
-    few = np.sum(usual) < ROWS_A_PARAMETER * rows.parameters
+    few = np.sum(usual) < C.rows_a_parameter * rows.parameters
     if few or one_value_prevails(y[usual]):
         near = distance <= far
         line = _settled(rows, near & usual, near, usual)
@@ -143,9 +117,9 @@ def _worth_most(lines: list[Line], rows: Bools, known: Bools) -> Line:
     best, most, n = lines[0], 0.0, float(np.sum(rows))
     for line in lines[1:]:
         out = (line.factors == 0.0) & (lines[0].factors > 0.0)
-        price = COST * max(line.left_out - lines[0].left_out, 1)
+        price = C.cost_of_a_row * max(line.left_out - lines[0].left_out, 1)
         if 2 * np.sum(out & known) > np.sum(out):
-            price = max(price, n * np.log(TIGHTER))
+            price = max(price, n * np.log(C.tighter))
         gain = n * np.log(lines[0].about(rows) / line.about(rows)) - price
         if gain > most:
             best, most = line, gain
@@ -167,10 +141,10 @@ def _near(rows: Rows, half: Bools) -> tuple[Bools, Bools]:
     And rows with a direction that the half does not have.
     """
     core, near = half, half
-    for _ in range(ROUNDS):
+    for _ in range(C.rounds):
         factors = core.astype(np.float64)
         g = rows.residuals(rows.line(factors), factors).leverage
-        near = g <= USUAL_LEVERAGE * rows.parameters / np.sum(factors * rows.weights)
+        near = g <= C.usual_leverage * rows.parameters / np.sum(factors * rows.weights)
         again = half & near
         if np.array_equal(again, core) or np.sum(again) < 2 * rows.parameters:
             break
@@ -188,13 +162,13 @@ def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
     near = among & usual
     factors, counted, trial = start.astype(np.float64), near, np.zeros_like(near)
     line: Line | None = None
-    for _ in range(ROUNDS):
+    for _ in range(C.rounds):
         fit = rows.line(factors)
         residuals = rows.residuals(fit, factors)
         scale = max(half_scale(residuals.u[counted]), _rounding(rows, fit, near))
         with np.errstate(over="ignore"):
             u = residuals.u / scale
-        held = HELD_BEYOND * _heavier_tail(u[near & (factors > 0.0)])
+        held = C.held_beyond * _heavier_tail(u[near & (factors > 0.0)])
         again = residuals.factors(scale, held)
         again[~near] = 0.0
         again[near] *= ~outlying(u[near])
@@ -229,9 +203,10 @@ def _heavier_tail(u: Floats) -> float:
 
     By the quantile of one in a hundred, less the standard error of that share.
     """
-    share = TAIL + np.sqrt(TAIL / len(u))
-    tail = float(np.quantile(np.abs(u), 1.0 - share)) / GAUSSIAN_TAIL
-    return min(max(tail, 1.0), HEAVIEST)
+    share = C.tail + np.sqrt(C.tail / len(u))
+    gaussian = float(ndtri(1.0 - 0.5 * C.tail))
+    tail = float(np.quantile(np.abs(u), 1.0 - share)) / gaussian
+    return min(max(tail, 1.0), C.heaviest_tail)
 
 
 def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
@@ -249,7 +224,7 @@ def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
     own = line.factors > 0.0
     near = line.near
     tail = _heavier_tail(line.u[own])
-    u = np.minimum(np.abs(line.u[own]), HELD_BEYOND * tail)
+    u = np.minimum(np.abs(line.u[own]), C.held_beyond * tail)
     scale = line.scale * float(np.sqrt(np.mean(u * u)))
     scale = max(scale, _rounding(rows, line.fit, own))
     middle = float(np.median(rows.y[own]))
@@ -257,10 +232,10 @@ def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
         rows = _without_shrinkage(rows)
     factors, contradicted, doubted = line.factors, near, ~near & ~usual
     ruling: Bools | None = None
-    for _ in range(ROUNDS):
+    for _ in range(C.rounds):
         fit = rows.line(factors)
         residuals = rows.residuals(fit, factors)
-        away, limit = np.abs(residuals.u) / scale, CONTRADICTED_BEYOND * tail
+        away, limit = np.abs(residuals.u) / scale, C.contradicted_beyond * tail
         if ruling is None:
             ruling = ~near & (residuals.leverage > 1.0)
             own_direction = residuals.leverage >= UNKNOWN
@@ -270,11 +245,11 @@ def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
         with np.errstate(over="ignore"):
             error = scale * np.sqrt(1.0 + residuals.leverage)
             value = np.abs(rows.y - residuals.left_out - middle)
-        foreseen = value > HELD_BEYOND * tail * error
+        foreseen = value > C.held_beyond * tail * error
         if np.any(foreseen & doubted) and not np.any(contradicted & doubted):
             foreseen = foreseen | doubted
         foreseen |= own_direction
-        again = residuals.factors(scale, HELD_BEYOND * tail)
+        again = residuals.factors(scale, C.held_beyond * tail)
         again[contradicted | ~(usual | foreseen)] = 0.0
         if 2 * np.sum(contradicted & ~near) >= np.sum(~near):
             again[:] = 0.0
@@ -302,10 +277,10 @@ def _rounding(rows: Rows, fit: LinearFit, near: Bools) -> float:
 
 def outlying(u: Floats) -> Bools:
     """Rows of a second population, or too far out for a single one."""
-    far = expected_beyond(u) < TOO_FAR
-    if not np.any(np.abs(u) > HELD_BEYOND + 1.0):
+    far = expected_beyond(u) < C.too_far
+    if not np.any(np.abs(u) > C.held_beyond + 1.0):
         return far
-    held = compress(u, FAR_RESIDUAL)
+    held = compress(u, C.far_residual)
     found = split(held)
     if found.found and found.populations is not None:
         far |= found.populations.outlier_probability(held) > 0.5

@@ -6,18 +6,9 @@ import numpy as np
 
 from ..._typing import Bools, Floats, Indices
 from .._robust.scales import MAD_FACTOR, half_scale, spread
+from .constants import CONSTANTS as C
 from .kernel_ridge import DistancesTo, blocks
 from .neighbours import medians_of_nearest
-
-#: Share of rows in a window over fitted values, the least rows in it, and its stops.
-WINDOW_SHARE, WINDOW_LEAST, STOPS = 0.15, 30, 25
-#: Power of the correction by neighbours, and the largest factor on the common level.
-NEIGHBOUR_POWER, LARGEST_FACTOR = 0.7, 10.0
-#: Noise below this share of the relation's own spread is taken as model error.
-FLOOR_SHARE = 0.1
-#: Noise below this share of the relation's spread is nobody's concern: rounding, and
-#: the shrinkage of the smallest penalty, stay far below it.
-LEAST_NOISE = 1e-4
 
 
 class NoiseLevel(NamedTuple):
@@ -54,13 +45,13 @@ class NoiseLevel(NamedTuple):
         """
         size = np.abs(residuals) if kept is None else np.abs(residuals[kept])
         least = 1e-12 * spread(size)
-        share = FLOOR_SHARE if approximate else LEAST_NOISE
+        share = C.model_error if approximate else C.least_noise
         floor = max(share * spread(fitted), least)
         members = np.arange(len(rows)) if kept is None else np.flatnonzero(kept)
         fitted = fitted[members]
         common = max(half_scale(size), least, 1e-300)
         none = np.zeros(1)
-        if len(size) < 2 * WINDOW_LEAST:
+        if len(size) < 2 * C.least_window:
             return cls(common, floor, none, none, rows, members[:0], none[:0], 0)
         stops, logs = _over_fitted(size / common, fitted)
         own = common * np.exp(_within(np.interp(fitted, stops, logs)))
@@ -87,7 +78,7 @@ class NoiseLevel(NamedTuple):
     def _level(self, fitted: Floats, local: Floats | None) -> Floats:
         logs = np.interp(fitted, self.stops, self.logs)
         if local is not None:
-            logs = logs + NEIGHBOUR_POWER * np.log(np.maximum(local, 1e-3))
+            logs = logs + C.neighbour_power * np.log(np.maximum(local, 1e-3))
         return np.hypot(self.common * np.exp(_within(logs)), self.floor)
 
     def _over_neighbours(self, rows: Floats, own: bool) -> Floats:
@@ -108,7 +99,7 @@ class NoiseLevel(NamedTuple):
 
 
 def _within(logs: Floats) -> Floats:
-    reach = np.log(LARGEST_FACTOR)
+    reach = np.log(C.largest_noise_factor)
     return np.clip(logs, -reach, reach)
 
 
@@ -117,8 +108,8 @@ def _over_fitted(size: Floats, fitted: Floats) -> tuple[Floats, Floats]:
     n = len(size)
     order = np.argsort(fitted, kind="stable")
     ordered = size[order]
-    width = max(WINDOW_LEAST, int(WINDOW_SHARE * n))
-    places = np.unique(np.linspace(0, n - 1, STOPS).astype(int))
+    width = max(C.least_window, int(C.window_share * n))
+    places = np.unique(np.linspace(0, n - 1, C.window_stops).astype(int))
     first = np.clip(places - width // 2, 0, n - width)
     medians = np.array([np.median(ordered[i : i + width]) for i in first])
     logs = np.log(np.maximum(MAD_FACTOR * medians, 1e-3))

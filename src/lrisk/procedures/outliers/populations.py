@@ -19,35 +19,12 @@ from ._likelihood import (
     freedom_of,
     outlier_width,
 )
+from .constants import CONSTANTS as C
 
-#: Least degrees of freedom: of one population, of the core beside outliers.
-LEAST_ALONE, LEAST_CORE = 1.5, 3.0
-#: Least distance of outliers from the core, in core scales (root mean square).
-APART = 6.0
-#: Scales from where on a residual only counts by its logarithm, and where that ends: a
-#: row a hundred scales away, 52 on that scale, is as wrong as one a million away, and
-#: how wide the outliers are must not say what is one near the core.
-FAR_RESIDUAL, FARTHEST_RESIDUAL = 20.0, 52.0
-#: Within this many core scales no row is an outlier.
-NEVER_WITHIN = 2.0
-#: Evidence that two populations need: a + b/n. On simulated clean tables (normal,
-#: lognormal, t₃, heteroscedastic, non-linear, whole numbers; 50 to 200 rows) one
-#: population stayed below it but for a step function at 50 rows.
-EVIDENCE, EVIDENCE_OF_FEW = 2.0, 400.0
-#: Rows beyond which evidence grows no more.
-MOST_EVIDENCE = 1000
-#: Share from which on two populations are halves: of one width, of any.
-EQUAL_NARROW, EQUAL_WIDE = 0.45, 0.48
 #: Rows up to which each stands for itself, and the width of a value beyond, in scales.
 MOST_VALUES, BIN = 3000, 0.02
 #: Rows from whose values starts are taken.
 MOST_RANKS = 100_000
-#: Scales within which a residual is exact, and the share of rows that need not be. The
-#: scale of exact data is that of their rounding and of the model's penalty.
-EXACT, MOST_INEXACT = 0.05, 0.35
-#: Least rows of a tail, and the expected number of rows beyond a row below which it is
-#: too far out for its population: one table of twenty has such a row by chance.
-LEAST_TAIL, TOO_FAR = 8, 0.05
 
 
 class Populations(NamedTuple):
@@ -69,8 +46,8 @@ class Populations(NamedTuple):
         mode, left, right = self.core[:3]
         reach = np.concatenate(
             [
-                mode - left * np.geomspace(1e4, NEVER_WITHIN, 400),
-                mode + right * np.geomspace(NEVER_WITHIN, 1e4, 400),
+                mode - left * np.geomspace(1e4, C.never_within, 400),
+                mode + right * np.geomspace(C.never_within, 1e4, 400),
             ]
         )
         chance = self._raw(reach)
@@ -86,7 +63,7 @@ class Populations(NamedTuple):
         Outliers on one side hide one tail of the core.
         """
         mode, left, right = self.core[:3]
-        steps = np.geomspace(NEVER_WITHIN, 1e4, 400)
+        steps = np.geomspace(C.never_within, 1e4, 400)
         sides = (mode - left * steps, mode + right * steps)
         low, high = (
             float(np.min(np.abs(places - middle)[out], initial=np.inf))
@@ -104,7 +81,7 @@ class Populations(NamedTuple):
         Then nobody can say which of them is the outlier.
         """
         narrow = self.width < 3.0 * float(np.mean(self.core[1:3]))
-        return self.share > (EQUAL_NARROW if narrow else EQUAL_WIDE)
+        return self.share > (C.equal_narrow if narrow else C.equal_wide)
 
     def _raw(self, u: Floats) -> Floats:
         inner = np.empty(len(u))
@@ -128,7 +105,7 @@ class Histogram(NamedTuple):
     @classmethod
     def of(cls, u: Floats) -> "Histogram":
         """All rows, or their values in fiftieths of a scale."""
-        u = np.clip(u, -FARTHEST_RESIDUAL, FARTHEST_RESIDUAL)
+        u = np.clip(u, -C.farthest_residual, C.farthest_residual)
         if len(u) <= MOST_VALUES:
             return cls(u, np.ones(len(u)))
         values, counts = np.unique(np.round(u / BIN), return_counts=True)
@@ -157,7 +134,7 @@ class Histogram(NamedTuple):
         return self.u[places]
 
 
-def one_population_loss(rows: Histogram, least: float = LEAST_ALONE) -> float:
+def one_population_loss(rows: Histogram) -> float:
     """−log likelihood of the best single population."""
     each = rows.each()
     middle = float(np.median(each))
@@ -166,17 +143,22 @@ def one_population_loss(rows: Histogram, least: float = LEAST_ALONE) -> float:
         (middle, scale, scale, 1.0, 1.0),
         (middle, scale - 0.3, scale - 0.3, -1.0, -1.0),
     ]
-    return min(float(descend(np.array(s), *rows, least, APART)[0]) for s in starts)
+    least = C.least_freedom_alone
+    return min(float(descend(np.array(s), *rows, least, C.apart)[0]) for s in starts)
 
 
 def fit_two_populations(
-    rows: Histogram, least: float = LEAST_CORE, start: Floats | None = None
+    rows: Histogram, least: float | None = None, start: Floats | None = None
 ) -> Populations | None:
-    """The best fit of two populations; None where too few rows are far out to start."""
+    """The best fit of two populations; None where too few rows are far out to start.
+
+    `least` are the degrees of freedom of the core, if not the usual ones.
+    """
+    least = C.least_freedom_of_core if least is None else least
     starts = _mixture_starts(rows.each()) if start is None else [start]
     best: tuple[float, Floats] | None = None
     for point in starts:
-        found = descend(point, *rows, least, APART)
+        found = descend(point, *rows, least, C.apart)
         if np.isfinite(found[0]) and (best is None or found[0] < best[0]):
             best = found
     if best is None:
@@ -215,23 +197,23 @@ def split(u: Floats) -> Split:
     both = fit_two_populations(rows)
     if both is None:
         return Split(-np.inf, False, None)
-    n = min(rows.rows, MOST_EVIDENCE)
+    n = min(rows.rows, C.most_evidence)
     gain = (one_population_loss(rows) - both.loss) * n / rows.rows
     evidence = float(2.0 * gain - 2.0 * np.log(n))
-    enough = evidence > EVIDENCE + EVIDENCE_OF_FEW / n
+    enough = evidence > C.evidence + C.evidence_of_few / n
     return Split(evidence, enough and not both.equal_halves, both)
 
 
 def is_exact(u: Floats) -> bool:
     """Whether most rows fit so exactly that what is left of them is no noise."""
-    return bool(np.mean(np.abs(u) < EXACT) > 1.0 - MOST_INEXACT)
+    return bool(np.mean(np.abs(u) < C.exact) > 1.0 - C.most_inexact)
 
 
 def _beside_exact_rows(u: Floats) -> Split:
     """Outliers of an exact relation: all that is six of the least scales off."""
-    wrong = np.abs(u) > APART
+    wrong = np.abs(u) > C.apart
     share = min(max(float(np.mean(wrong)), 1.0 / len(u)), MOST_OUTLIERS)
-    width = float(np.sqrt(np.mean(u[wrong] ** 2))) if wrong.any() else 10.0 * APART
+    width = float(np.sqrt(np.mean(u[wrong] ** 2))) if wrong.any() else 10.0 * C.apart
     core = np.array([0.0, 1.0, 1.0, MOST_FREEDOM, MOST_FREEDOM])
     both = Populations(core, share, 0.0, width, 0.0, np.zeros(7))
     return Split(np.inf if wrong.any() else -np.inf, bool(wrong.any()), both)
@@ -248,7 +230,7 @@ def expected_beyond(u: Floats) -> Floats:
     """
     away = u - np.median(u)
     expected = np.full(len(u), np.inf)
-    k = max(LEAST_TAIL, int(np.sqrt(len(u))))
+    k = max(C.least_tail, int(np.sqrt(len(u))))
     for side in (away, -away):
         far = np.flatnonzero(side > 0.0)
         if len(far) <= 2 * k:
@@ -258,7 +240,7 @@ def expected_beyond(u: Floats) -> Floats:
         logs = np.log(side[order[:k]] / start)
         middle = float(np.median(logs)) * (1.0 + 1.0 / (np.log(2.0) * np.sqrt(k)))
         expected[order[:k]] = k * np.exp(-np.log(2.0) * logs / max(middle, 1e-12))
-    return np.where(np.abs(away) > APART, expected, np.inf)
+    return np.where(np.abs(away) > C.apart, expected, np.inf)
 
 
 def _mixture_starts(u: Floats) -> list[Floats]:
@@ -271,7 +253,7 @@ def _mixture_starts(u: Floats) -> list[Floats]:
     middle = float(np.median(u[(u >= low) & (u <= high)]))
     distance = np.abs(u - middle)
     ends = [float(np.quantile(distance, size)) for size in (0.55, 0.75, 0.9)]
-    ends.append(APART * max(half_scale(u - middle), 1e-6))
+    ends.append(C.apart * max(half_scale(u - middle), 1e-6))
     starts = []
     for end in ends:
         inside = distance <= end

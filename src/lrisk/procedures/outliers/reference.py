@@ -20,6 +20,7 @@ from .._robust.scales import (
     spread,
     stretch,
 )
+from .constants import CONSTANTS as C
 from .final_fit import LinearFit
 from .kernel_ridge import (
     SMALLEST_WEIGHT,
@@ -31,21 +32,7 @@ from .kernel_ridge import (
     bumps,
     weighted_ridge,
 )
-from .line import ROWS_A_PARAMETER, majority_line
-from .noise_level import LEAST_NOISE
-
-#: Widths, in units of 1/median squared distance, and penalties of the robust reference.
-GAMMAS, PENALTIES = (0.3, 1.0, 4.0), (0.003, 0.03, 0.3)
-#: The same for the ordinary one.
-ORDINARY_GAMMAS = (0.1, 0.3, 1.0, 4.0)
-ORDINARY_PENALTIES = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
-#: Rows on which widths and penalties are compared.
-SEARCH_ROWS = 400
-#: Penalties, not below those of the grid, under which half-samples are found first: the
-#: lower ones then begin near a good half. And steps under each, and under the last one.
-SOFT_PENALTIES, SOFT_STEPS, HALF_STEPS = (3.0, 0.6), 4, 8
-#: Tukey's constant for 95 % efficiency at the Gaussian, and Huber's.
-BISQUARE, HUBER = 4.685, 1.345
+from .line import majority_line
 
 
 class Reference(NamedTuple):
@@ -127,7 +114,7 @@ class GivenReference(NamedTuple):
     def of(cls, X: Floats, y: Floats, predicted: Floats) -> "GivenReference":
         """By predictions of all rows."""
         columns, residuals = Columns.of(X), y - predicted
-        approximate = half_scale(residuals) > LEAST_NOISE * spread(predicted)
+        approximate = half_scale(residuals) > C.least_noise * spread(predicted)
         return cls(residuals, columns, columns.compressed(X), approximate)
 
 
@@ -148,7 +135,7 @@ def line_reference(
     X: Floats, y: Floats, columns: Columns, seed: int
 ) -> LineReference | None:
     """The line of the majority, or None of too few rows or of equal targets."""
-    if len(y) < ROWS_A_PARAMETER * (X.shape[1] + 1) or one_value_prevails(y):
+    if len(y) < C.rows_a_parameter * (X.shape[1] + 1) or one_value_prevails(y):
         return None
     all_rows = np.ones(len(y), dtype=bool)
     Z, rng = columns.bounded(X), np.random.default_rng(seed)
@@ -196,19 +183,19 @@ def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     rows = columns.compressed(X)
     low, high = shortest_half(y)
     level = 0.5 * (low + high)
-    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    few = np.linspace(0, len(y) - 1, min(len(y), C.reference_search_rows)).astype(int)
     pairs = Pairs.of(rows[few], rows[few])
     unit = pairs.unit
     fits: list[RidgeFit] = []
-    for width in GAMMAS:
+    for width in C.robust_gammas:
         K = pairs.kernel(width * unit)
         starts = _starts(K, y[few] - level, low - level, high - level)
-        for penalty in PENALTIES:
+        for penalty in C.robust_penalties:
             fits += [_robust_fit(K, y[few] - level, penalty, s) for s in starts]
     choice, start = divmod(best_of(fits, y[few]), 2)
     width, penalty = (
-        GAMMAS[choice // len(PENALTIES)],
-        PENALTIES[choice % len(PENALTIES)],
+        C.robust_gammas[choice // len(C.robust_penalties)],
+        C.robust_penalties[choice % len(C.robust_penalties)],
     )
     fit = fits[2 * choice + start]
     if len(few) < len(y):
@@ -267,13 +254,13 @@ def _least_left_out(
     rows: Floats, y: Floats, cap: float = np.inf
 ) -> tuple[float, float]:
     """γ and λ with the lowest (capped) leave-one-out error on at most 400 rows."""
-    few = np.linspace(0, len(y) - 1, min(len(y), SEARCH_ROWS)).astype(int)
+    few = np.linspace(0, len(y) - 1, min(len(y), C.reference_search_rows)).astype(int)
     pairs = Pairs.of(rows[few], rows[few])
     unit = pairs.unit
     best: tuple[float, float, float] | None = None
-    for width in ORDINARY_GAMMAS:
+    for width in C.ordinary_gammas:
         eigen = EigenRidge.of(pairs.kernel(width * unit))
-        for penalty in ORDINARY_PENALTIES:
+        for penalty in C.ordinary_penalties:
             residuals = eigen.left_out(y[few], penalty).residuals
             error = capped_error(residuals, cap)
             if best is None or error < best[0]:
@@ -292,11 +279,11 @@ def _starts(K: Floats, y: Floats, low: float, high: float) -> list[Floats]:
     residuals = y
     for _ in range(4):
         residuals = weighted_ridge(K, y, weights, 1.0).residuals
-        cut = HUBER * half_scale(residuals)
+        cut = C.huber * half_scale(residuals)
         weights = np.clip(cut / np.maximum(np.abs(residuals), 1e-300), 1e-2, 1.0)
     starts = [middle, _nearest_half(residuals)]
-    for penalty in SOFT_PENALTIES:
-        starts = [_half_sample(K, y, s, penalty, SOFT_STEPS)[0] for s in starts]
+    for penalty in C.soft_penalties:
+        starts = [_half_sample(K, y, s, penalty, C.soft_steps)[0] for s in starts]
     return starts
 
 
@@ -325,13 +312,13 @@ def _half_sample(
 
 def _robust_fit(K: Floats, y: Floats, penalty: float, weights: Floats) -> RidgeFit:
     """Half-sample C-steps from some weights, then bisquare steps."""
-    weights, settled = _half_sample(K, y, weights, penalty, HALF_STEPS)
+    weights, settled = _half_sample(K, y, weights, penalty, C.half_steps)
     fit = weighted_ridge(K, y, weights, penalty) if settled is None else settled
     scale = half_scale(fit.residuals)
     for _ in range(8):
         if scale <= 0.0:
             break
-        u = fit.residuals / (BISQUARE * scale)
+        u = fit.residuals / (C.bisquare * scale)
         bisquare = np.where(np.abs(u) < 1.0, (1.0 - u * u) ** 2, 0.0)
         if np.max(np.abs(bisquare - weights)) < 0.02:
             break

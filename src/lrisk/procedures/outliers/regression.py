@@ -7,6 +7,7 @@ import numpy as np
 from ..._typing import Bools, Floats
 from ...spaces import Kernel
 from .._robust.scales import half_scale
+from .constants import CONSTANTS as C
 from .detection import Detection
 from .final_fit import (
     Components,
@@ -17,11 +18,9 @@ from .final_fit import (
     standard_errors,
 )
 from .leverage import leverage_rows
-from .line import HELD_BEYOND, USUAL_LEVERAGE, majority_line
+from .line import majority_line
 from .reference import capped_error
 
-#: Chance above which a row takes no part in the fit.
-DROPPED_ABOVE = 0.5
 #: Source of a detection under which no row may be left out.
 NOT_ASKED = "not asked"
 
@@ -180,8 +179,8 @@ def _foreseen(fit: LinearFit, X: Floats, y: Floats, detection: Detection) -> Boo
     noise = float(np.median(detection.scale)) * detection.core_scale
     noise = min(noise, half_scale(fit.left_out))
     with np.errstate(over="ignore"):
-        near = np.abs(y - fit.predict(X)) <= HELD_BEYOND * noise
-    usual = USUAL_LEVERAGE * (X.shape[1] + 1) / fit.mass
+        near = np.abs(y - fit.predict(X)) <= C.held_beyond * noise
+    usual = C.usual_leverage * (X.shape[1] + 1) / fit.mass
     near[near] = fit.leverage(X[near]) <= usual
     return near
 
@@ -194,9 +193,9 @@ def _by_the_reference(y: Floats, detection: Detection) -> Say:
     smoothed.
     """
     no_rows = np.zeros(len(y), dtype=bool)
-    dropped = detection.chance > DROPPED_ABOVE
+    dropped = detection.chance > C.dropped_above
     u = np.abs(detection.in_core_scales(y))
-    factors = HELD_BEYOND / np.maximum(u, HELD_BEYOND)
+    factors = C.held_beyond / np.maximum(u, C.held_beyond)
     factors[dropped] = 0.0
     final = factors * (1.0 - detection.chance)
     return Say(factors, final, dropped, no_rows, no_rows, no_rows, no_rows)
@@ -216,14 +215,14 @@ def _by_the_line(
     reference only guesses, are left to the line. Nor have rows as far out as wrong ones
     on the other side: the noise is cut at both ends, or its mean would move.
     """
-    dropped = detection.chance > DROPPED_ABOVE
+    dropped = detection.chance > C.dropped_above
     asked = ~dropped | detection.apart
     usual = ~dropped
     usual[usual] = ~leverage_rows(
         X[usual], y[usual], weights[usual], detection.group[usual], model.alpha
     )
     asked &= usual | dropped
-    known = np.abs(detection.in_core_scales(y)) <= HELD_BEYOND
+    known = np.abs(detection.in_core_scales(y)) <= C.held_beyond
     part = slice(None) if asked.all() else asked  # no copy of a large table
     line = majority_line(
         X[part], y[part], weights[part], usual[part], known[part], model.alpha, rng

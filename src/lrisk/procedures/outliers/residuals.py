@@ -5,11 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Floats
+from .constants import CONSTANTS as C
 from .final_fit import LinearFit, fit_linear
 
-#: Scales beyond which a residual has no say at all. Student's t of five degrees, the
-#: heaviest noise that is promised for, is beyond once in 2,900 rows.
-LEFT_OUT_BEYOND = 8.0
 #: Share of its own fit below which others have no say in it.
 LEAST_OTHERS = 1e-10
 
@@ -53,7 +51,7 @@ class Residuals(NamedTuple):
         u, g = np.abs(self.u) / scale, self.leverage
         with np.errstate(over="ignore", invalid="ignore"):
             weight = np.where(u > held, held / (u + g * (u - held)), 1.0)
-        return np.where(u <= max(LEFT_OUT_BEYOND, held), weight, 0.0)
+        return np.where(u <= max(C.left_out_beyond, held), weight, 0.0)
 
 
 class Rows(NamedTuple):

@@ -4,17 +4,8 @@ import numpy as np
 
 from ..._typing import Bools, Floats
 from .assessment import Assessment
+from .constants import CONSTANTS as C
 from .populations import Histogram, fit_two_populations, is_exact
-
-#: Least degrees of freedom of a core that is all but Gaussian.
-NEARLY_GAUSSIAN = 20.0
-#: Resamples behind the interval, and the share of them outside at each end.
-RESAMPLES, OUTSIDE = 25, 0.05
-#: Evidence below which an interval reaches down to zero.
-WEAK_EVIDENCE = 12.0
-#: Share of flagged rows that the forest fits: from here the estimate is lowered, from
-#: there it is zero.
-SOME_FIT, MOST_FIT = 0.2, 0.5
 
 
 def estimated_share(
@@ -33,21 +24,24 @@ def estimated_share(
             high = max(high, found.share + 0.02)
         return 0.0, (0.0, min(max(3.0 / n, high), 0.5))
     rows = Histogram.of(u)
-    light = None if is_exact(u) else fit_two_populations(rows, NEARLY_GAUSSIAN)
+    light = None if is_exact(u) else fit_two_populations(rows, C.nearly_gaussian)
     shapes = [found] if light is None else [found, light]
     vetoed = assessment.vetoed
-    factor = 1.0 - vetoed if vetoed > SOME_FIT else 1.0
+    factor = 1.0 - vetoed if vetoed > C.some_vetoed else 1.0
     draws = np.random.default_rng(seed)
     shares = []
-    for _ in range(0 if is_exact(u) else RESAMPLES):
+    for _ in range(0 if is_exact(u) else C.resamples):
         again = rows.resampled(draws)
         shares += [
             (fit_two_populations(again, least, shape.parameters) or shape).share
-            for least, shape in zip((3.0, NEARLY_GAUSSIAN), shapes, strict=False)
+            for least, shape in zip((None, C.nearly_gaussian), shapes, strict=False)
         ]
-    low, high = np.quantile(shares or [found.share], [OUTSIDE, 1.0 - OUTSIDE])
+    low, high = np.quantile(
+        shares or [found.share],
+        [C.interval_tail, 1.0 - C.interval_tail],
+    )
     low = min(low * factor, 0.97 * float(np.mean(flagged)) - 0.005)
-    if mixture.evidence < WEAK_EVIDENCE:
+    if mixture.evidence < C.weak_evidence:
         low = 0.0
     share = float(np.mean([shape.share for shape in shapes])) * factor
     return share, (max(float(low), 0.0), min(max(float(high), share) + 0.02, 0.5))

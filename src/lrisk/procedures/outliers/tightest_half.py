@@ -18,19 +18,9 @@ from .._robust.scales import (
     half_scale,
     mean_log_distance,
 )
+from .constants import CONSTANTS as C
 from .final_fit import LinearFit
 from .residuals import Rows
-
-#: Rows that elemental starts look at, starts, and those that are taken to the end. With
-#: 30 % wrong rows and 11 parameters, or 12 % and 31, one of 50 random starts has none:
-#: that none of 500 has none has a chance of 1 in 20,000.
-SAMPLE_ROWS, STARTS, BEST = 600, 500, 5
-#: Columns up to which elemental starts can be hoped to hold right rows only.
-ELEMENTAL_COLUMNS = 30
-#: Principal directions in which rows far out are looked for.
-DIRECTIONS = 10
-#: C-steps of a start, at most.
-STEPS = 20
 
 
 def nearest_half(distance: Floats, weights: Floats) -> Bools:
@@ -54,9 +44,9 @@ def tightest_half(rows: Rows, rng: np.random.Generator) -> Bools:
     if 2.0 * np.sum(weights[few]) < np.sum(weights):
         few = np.arange(len(y))
     own = weights[few]
-    if len(few) > SAMPLE_ROWS:
-        drawn = rng.choice(len(few), SAMPLE_ROWS, replace=False, p=own / np.sum(own))
-        few, own = few[np.sort(drawn)], np.ones(SAMPLE_ROWS)
+    if len(few) > C.half_rows:
+        drawn = rng.choice(len(few), C.half_rows, replace=False, p=own / np.sum(own))
+        few, own = few[np.sort(drawn)], np.ones(C.half_rows)
     part = Rows(Z[few], y[few], own, alpha)
     starts = [
         nearest_half(_outlyingness(part.Z), own),
@@ -80,7 +70,7 @@ class Concentrated(NamedTuple):
 def _concentrated(rows: Rows, half: Bools) -> Concentrated:
     """C-steps: fit a half, take the half that it fits best, and again."""
     best: Concentrated | None = None
-    for _ in range(STEPS):
+    for _ in range(C.concentration_steps):
         factors = half.astype(np.float64)
         fit = rows.line(factors)
         residuals = rows.residuals(fit, factors).left_out
@@ -101,12 +91,12 @@ def _elemental_halves(
 ) -> list[Bools]:
     """Halves nearest to the best of many lines through a few random rows each."""
     n, m = len(Z), Z.shape[1] + 1
-    if m > ELEMENTAL_COLUMNS + 1 or 2 * m > n:
+    if m > C.elemental_columns + 1 or 2 * m > n:
         return []
     middle, size = float(np.median(y)), half_scale(y - np.median(y)) or 1.0
     target = (y - middle) / size
     rows = np.column_stack([Z, np.ones(n)])
-    keys = rng.random((STARTS, n)) ** (1.0 / weights)
+    keys = rng.random((C.starts, n)) ** (1.0 / weights)
     width = min(3 * m, n)
     order = np.argsort(-keys, axis=1, kind="stable")[:, :width]
     kept = min((n + m + 1) // 2, n)
@@ -121,7 +111,7 @@ def _elemental_halves(
     halves: list[Bools] = []
     last = np.inf
     for i in np.argsort(sums, kind="stable"):
-        if not np.isfinite(sums[i]) or len(halves) == BEST:
+        if not np.isfinite(sums[i]) or len(halves) == C.best_starts:
             break
         if abs(sums[i] - last) > 1e-9 * sums[i]:
             halves.append(nearest_half(target - rows @ fits[i], weights))
@@ -137,7 +127,7 @@ def _outlyingness(Z: Floats) -> Floats:
     """
     held = compress(Z, COMPRESSED_BEYOND)
     held = held - np.median(held, axis=0)
-    ways = scipy.linalg.svd(held, full_matrices=False)[2][:DIRECTIONS]
+    ways = scipy.linalg.svd(held, full_matrices=False)[2][: C.directions]
     along = np.abs(np.column_stack([held, held @ ways.T]))
     scale = np.array([half_scale(column) for column in along.T])
     return np.asarray(np.max(along / np.where(scale > 0.0, scale, np.inf), axis=1))

@@ -1,0 +1,240 @@
+"""What the judgement of targets takes as given.
+
+Numbers that can change an answer, each with its unit and where it comes from: a known
+value, a simulation, or taste. `python -m benchmarks.ablation` halves and doubles them
+one at a time. What only keeps arithmetic within its limits (block sizes, roundings,
+steps of a descent) stays beside the code that needs it.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Constants:
+    """In the order in which a fit meets them."""
+
+    # -- which rows are judged ---------------------------------------------------------
+
+    #: Distinct rows below which there is no reference to rank rows by. Taste.
+    fewest_ranked: int = 12
+    #: Distinct rows below which nobody is flagged, but beside an exact relation. Taste:
+    #: of fewer a tail of the noise cannot be told from a wrong row.
+    fewest_rows: int = 40
+    #: Rows that references are fitted to; all are judged. Taste: time, its cube.
+    reference_rows: int = 1000
+
+    # -- the reference -----------------------------------------------------------------
+
+    #: Widths γ tried, in units of 1/median squared distance, and penalties, in units of
+    #: a row: of the reference that resists, and of the ordinary one. Taste: a grid.
+    robust_gammas: tuple[float, ...] = (0.3, 1.0, 4.0)
+    robust_penalties: tuple[float, ...] = (0.003, 0.03, 0.3)
+    ordinary_gammas: tuple[float, ...] = (0.1, 0.3, 1.0, 4.0)
+    ordinary_penalties: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
+    #: Rows on which widths and penalties are compared. Taste: time.
+    reference_search_rows: int = 400
+    #: Penalties, not below those of the grid, under which half-samples are found first:
+    #: the lower ones then begin near a good half. Steps under each, and under the last.
+    soft_penalties: tuple[float, ...] = (3.0, 0.6)
+    soft_steps: int = 4
+    half_steps: int = 8
+    #: Tukey's constant and Huber's in scales, for 95 % efficiency at the Gaussian.
+    bisquare: float = 4.685
+    huber: float = 1.345
+    #: Error of the ordinary reference on flagged rows, as a share of the robust one's,
+    #: below which what was flagged is structure. Simulated on step functions and gaps.
+    predictable_below: float = 0.6
+    #: Share of outliers from which on the reference is fitted again without them, and
+    #: how often. Taste: below, they hardly move it.
+    large_share: float = 0.15
+    polishing_steps: int = 2
+
+    # -- the level of the noise --------------------------------------------------------
+
+    #: Windows over fitted values: share of the rows, least rows, and how many windows.
+    #: Taste: a median of thirty has a relative error of a seventh.
+    window_share: float = 0.15
+    least_window: int = 30
+    window_stops: int = 25
+    #: Power of the correction by neighbours: less than one, since medians of few rows
+    #: vary by themselves. Largest factor of the local on the common level. Taste.
+    neighbour_power: float = 0.7
+    largest_noise_factor: float = 10.0
+    #: Noise, as a share of the relation's spread, that is a flexible model's own error.
+    #: Simulated: smooth relations without noise.
+    model_error: float = 0.1
+    #: The same for a line: rounding, and the bend by the smallest penalty.
+    least_noise: float = 1e-4
+
+    # -- one population of residuals or two --------------------------------------------
+
+    #: Least degrees of freedom of one population alone, and of the core beside others:
+    #: a core with tails as heavy as outliers would be no core.
+    least_freedom_alone: float = 1.5
+    least_freedom_of_core: float = 3.0
+    #: Least distance of outliers from the core, root mean square, in core scales. A
+    #: Gaussian is beyond six once in 5·10⁸ rows.
+    apart: float = 6.0
+    #: Scales from where on a residual counts by its logarithm, and where that ends: at
+    #: a hundred scales, 52 on that scale. How wide the outliers are must not say what
+    #: is one near the core.
+    far_residual: float = 20.0
+    farthest_residual: float = 52.0
+    #: Core scales within which no row is an outlier: a Gaussian's 95 %.
+    never_within: float = 2.0
+    #: Evidence a + b/n that two populations need, in twice the log likelihood ratio
+    #: less its BIC penalty. Simulated: on clean tables (normal, lognormal, t₃,
+    #: heteroscedastic, non-linear, whole numbers; 50 to 200 rows) one population stayed
+    #: below it but for a step function at 50 rows.
+    evidence: float = 2.0
+    evidence_of_few: float = 400.0
+    #: Rows beyond which evidence grows no more: what the model lacks would, too. Taste.
+    most_evidence: int = 1000
+    #: Share from which on two populations are halves: of one width, of any.
+    equal_narrow: float = 0.45
+    equal_wide: float = 0.48
+    #: Scales within which a residual is exact, and the share of rows that need not be.
+    #: The scale of exact data is that of their rounding and of the model's penalty.
+    exact: float = 0.05
+    most_inexact: float = 0.35
+    #: Chance above which a row is flagged. Taste: expected false flags stay below 30 %.
+    flagged_above: float = 0.7
+    #: Least rows of a tail, and the expected number of rows beyond a row below which it
+    #: is too far out for its population: one clean table of twenty has such a row.
+    least_tail: int = 8
+    too_far: float = 0.05
+    #: What a residual adds to a chance at most: it orders rows of equal chance.
+    order: float = 1e-3
+    #: Core scales on either side of its mode that are the core.
+    core_reach: float = 2.5
+
+    # -- the forest's veto -------------------------------------------------------------
+
+    #: Trees of both rounds (the first only finds what is gross), least rows in a leaf,
+    #: share of the columns looked at in a split. Taste: time.
+    trees: tuple[int, int] = (20, 60)
+    leaf_rows: int = 3
+    column_share: float = 0.6
+    #: Scales beyond which rows take no part in the second round; Tukey's constant.
+    gross_misfit: float = 4.7
+    #: Scales within which the forest fits a row: one in 80 of a Gaussian is beyond.
+    veto_within: float = 2.5
+    #: Residuals of the forest, in units of the reference's, beyond which it has no say:
+    #: it knows too little of the relation, as of planes in many dimensions. Taste.
+    competent_below: float = 1.5
+
+    # -- the share and its interval ----------------------------------------------------
+
+    #: Degrees of freedom of a core that is all but Gaussian.
+    nearly_gaussian: float = 20.0
+    #: Resamples behind the interval, and the share of them outside at each end.
+    resamples: int = 25
+    interval_tail: float = 0.05
+    #: Evidence below which an interval reaches down to zero: odds of 400 to 1.
+    weak_evidence: float = 12.0
+    #: Share of flagged rows that the forest fits: from here the estimate is lowered,
+    #: from there it is zero. Taste.
+    some_vetoed: float = 0.2
+    most_vetoed: float = 0.5
+
+    # -- values of a feature in another unit -------------------------------------------
+
+    #: Scales, on its own side of the median, beyond which a value is far out, and how
+    #: much farther than the rest the nearest of them must be. Taste: factors of ten.
+    far_value: float = 8.0
+    value_gap: float = 2.0
+    #: Distinct values below which a column has no scale to be far by.
+    fewest_values: int = 10
+    #: Least rows and largest share of rows that may be far out in one column.
+    fewest_far_values: int = 3
+    most_far_values: float = 0.25
+    #: Misfit with the expected values, relative to that with the given ones, and the
+    #: least misfit of a row with its given value, in scales.
+    believed_below: float = 0.7
+    value_misfit: float = 3.0
+    #: Chance given to a row with a value that y contradicts.
+    wrong_value_chance: float = 0.9
+
+    # -- groups of rows apart in X -----------------------------------------------------
+
+    #: Neighbours of a row that must be near; one may be a copy or another stray row.
+    #: Rows that distances are measured to, and steps in which rows are joined.
+    gap_neighbours: int = 5
+    gap_rows: int = 1000
+    gap_steps: int = 10
+    #: Neighbours that link rows, and rows up to which links are looked for (time).
+    links: int = 10
+    linked_rows: int = 2000
+    #: Share of the usual distance to the tenth neighbour within which rows are close,
+    #: and of the others' radius that a tight group has at most. Taste.
+    close: float = 0.6
+    tight: float = 0.5
+    #: Deviations of the others by which a tight group must lie away from them.
+    group_away: float = 5.0
+    #: Share of the other rows that must hang together.
+    one_cloud: float = 0.5
+    #: Radii of a group within which all rows are of it.
+    group_round: float = 2.0
+    #: Least rows of a group, largest share of all rows, most groups of a kind.
+    fewest_of_group: int = 5
+    largest_group: float = 0.35
+    most_groups: int = 5
+    #: Scales by which rows of a group must misfit, and the least gain in squared error.
+    group_misfit: float = 6.0
+    group_gain: float = 0.05
+
+    # -- the line of the majority ------------------------------------------------------
+
+    #: Rows that elemental starts look at, starts, and those that are taken to the end.
+    #: With 30 % wrong rows and 11 parameters, or 12 % and 31, one of 50 random starts
+    #: has none: that none of 500 has none has a chance of 1 in 20,000.
+    half_rows: int = 600
+    starts: int = 500
+    best_starts: int = 5
+    #: Columns up to which elemental starts can be hoped to hold right rows only.
+    elemental_columns: int = 30
+    #: Principal directions in which rows far out are looked for, and C-steps at most.
+    directions: int = 10
+    concentration_steps: int = 20
+    #: Rows for each parameter below which a half says nothing: its line passes through.
+    rows_a_parameter: int = 4
+    #: Leverage, in units of the mean p/n, up to which a row is near. Rows of skewed
+    #: columns reach four times the mean; ten is 5 deviations of one column, 11 of ten.
+    usual_leverage: float = 10.0
+    #: Rounds of weighing, at most.
+    rounds: int = 12
+    #: Scales beyond which a residual counts like one at the edge: a Gaussian's one in
+    #: 370.
+    held_beyond: float = 3.0
+    #: Scales beyond which the others contradict a row far out: one in 16,000.
+    contradicted_beyond: float = 4.0
+    #: Scales beyond which a residual has no say. Student's t of five degrees, the
+    #: heaviest noise that is promised for, is beyond once in 2,900 rows.
+    left_out_beyond: float = 8.0
+    #: Share of a tail, and the most that it stretches the first two numbers of scales
+    #: above: a little more than Student's t of five degrees (1.45). Rows that are wrong
+    #: look like a tail, too.
+    tail: float = 0.01
+    heaviest_tail: float = 1.5
+    #: What a row that is left out must gain for the others, in log likelihood: a
+    #: residual of the noise has 1.4, one anywhere within ten scales on either side 3.
+    #: So the line of the majority counts if it leaves out 30 % of the rows and the
+    #: others are tighter by half, or a single row and they are tighter at all.
+    cost_of_a_row: float = 1.5
+    #: How much tighter the others must be about a line that leaves out rows of which
+    #: nothing but the line says that they are wrong: parts of a curved relation are
+    #: fitted almost three times as well as the whole (a logarithm over two decades).
+    tighter: float = 3.0
+
+    # -- the fit itself ----------------------------------------------------------------
+
+    #: Chance above which a row takes no part.
+    dropped_above: float = 0.5
+    #: Robust scales from the median up to which a value counts in the scale of its
+    #: column: what ordinary columns never reach.
+    most_scales: float = 10.0
+    #: Rows on which γ and the penalty of a kernel model are compared. Taste: time.
+    kernel_search_rows: int = 1000
+
+
+CONSTANTS = Constants()
