@@ -1,0 +1,82 @@
+"""What the ablation of the robust regression runs on: development data only."""
+
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import lrisk
+from benchmarks import _robust_data as data
+from benchmarks._breakdown_data import draw
+from benchmarks._data import available
+
+#: Corruptions of the real tables.
+CORRUPTIONS = ("clean", "label .2", "label .4", "label+feature .2", "leverage .2")
+#: Wrong rows of the synthetic lines: kind, rows, columns, and how many are wrong.
+LINES = (
+    ("targets", 60, 2, 7),
+    ("targets", 200, 5, 60),
+    ("cluster", 200, 5, 24),
+    ("scattered", 200, 5, 24),
+)
+
+
+class Table(NamedTuple):
+    """A table, which rows are wrong, and where a fit is compared with the truth."""
+
+    name: str
+    kernel: str
+    X: Any
+    y: Any
+    bad: Any
+    test_X: Any
+    test_y: Any
+
+
+class Outcome(NamedTuple):
+    """One fit: error, |share − truth|, false flags among right rows, seconds."""
+
+    error: float
+    share: float
+    false: float
+    seconds: float
+
+
+def tables(seeds: int) -> Iterator[Table]:
+    """All tables of some seeds."""
+    real = ["diabetes", *(["boston"] if available() else [])]
+    for seed in range(seeds):
+        for name in real:
+            for corruption in CORRUPTIONS:
+                rows = data.split(name, corruption, seed)
+                kernels = ("linear", "rbf") if corruption == "label .2" else ("linear",)
+                for kernel in kernels:
+                    where = f"{name} {corruption} {kernel} {seed}"
+                    yield Table(where, kernel, rows.X, rows.y, rows.mask,
+                                rows.test_X, rows.test_y)  # fmt: skip
+        for kind in data.AWKWARD:
+            rows = data.split(f"synthetic_{kind}", "clean", seed)
+            few = slice(0, 300)
+            yield Table(f"{kind} {seed}", "rbf", rows.X[few], rows.y[few],
+                        rows.mask[few], rows.test_X, rows.test_y)  # fmt: skip
+        for kind, n, d, k in LINES:
+            one = draw(kind, n, d, k, seed)
+            right = ~one.bad
+            yield Table(f"{kind} n={n} {seed}", "linear", one.X, one.y, one.bad,
+                        one.X[right], one.f[right])  # fmt: skip
+
+
+def outcome(table: Table) -> Outcome:
+    """Fit a table with whatever constants there are now."""
+    began = time.process_time()
+    model = lrisk.RobustRegressor(table.kernel, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(table.X, table.y)
+    seconds = time.process_time() - began
+    error = np.sqrt(np.mean((model.predict(table.test_X) - table.test_y) ** 2))
+    flagged = ~model.inlier_mask_
+    share = abs(float(model.contamination_) - float(np.mean(table.bad)))
+    return Outcome(float(error), share, float(np.mean(flagged[~table.bad])), seconds)
