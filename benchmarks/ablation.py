@@ -49,7 +49,7 @@ STAGES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
         "expected_beyond",
         lambda u: np.full(len(u), np.inf),
     ),
-    "both tails cut": (Populations, "mirrored", lambda self, u, _: none_of(u)),
+    "both tails cut": (Populations, "mirrored", lambda self, u: none_of(u)),
     "rows foreseen let in": (regression, "_foreseen", lambda fit, X, *_: none_of(X)),
     "groups apart": (regression, "leverage_rows", none_of),
     "graphs of groups": (leverage, "groups_apart", lambda *_: []),

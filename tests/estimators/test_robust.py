@@ -483,3 +483,100 @@ def test_sparse_rows_and_floats_of_32_bits(form):
         assert np.array_equal(getattr(model, name)(X.astype(float)), found)
     scores = other.score_outliers(form(X), y)
     assert np.array_equal(model.score_outliers(X.astype(float), y), scores)
+
+
+def plane(n, d, seed, noise=None):
+    """Rows, the relation without noise, and targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    f = X @ np.array([1.0, 2.0, -1.0, 0.5])[:d]
+    return X, f, f + (rng.normal(size=n) if noise is None else noise(rng, n))
+
+
+def error(model, X, f, rows=slice(None)):
+    return float(np.sqrt(np.mean((model.predict(X) - f)[rows] ** 2)))
+
+
+@pytest.mark.parametrize("copy", ["rounded", 1e-8, 1e-11])
+def test_columns_that_are_nearly_copies(copy):
+    """As one temperature in two units of 32 bits: n is beyond that of references."""
+    X, f, y = plane(1200, 3, 0)
+    if copy == "rounded":
+        X = X.astype(np.float32)
+        twin = X[:, 0] * np.float32(1.8) + np.float32(32)
+    else:
+        twin = X[:, 0] + copy * np.random.default_rng(1).normal(size=len(X))
+    X = np.column_stack([X, twin])
+    clean = RobustRegressor(random_state=0).fit(X, y)
+    assert clean.inlier_mask_.mean() > 0.995 and error(clean, X, f) < 0.15
+    y[:120] += 20.0
+    dirty = RobustRegressor(random_state=0).fit(X, y)
+    assert not dirty.inlier_mask_[:120].any() and error(dirty, X, f) < 0.15
+
+
+@pytest.mark.parametrize("share, code", [(0.25, -999.0), (0.3, 1e6)])
+def test_a_code_for_missing_targets_is_no_relation(share, code):
+    X, f, y = plane(400, 3, 0)
+    wrong = np.arange(400) < share * 400
+    model = RobustRegressor(random_state=0).fit(X, np.where(wrong, code, y))
+    assert error(model, X, f) < 0.3
+    out = ~model.inlier_mask_ | model.leverage_mask_
+    assert out[wrong].all() and out[~wrong].mean() < 0.02
+
+
+@pytest.mark.parametrize("size", [1e9, -1e15, 1e30, 1e140])
+@pytest.mark.parametrize("right", [False, True])
+def test_one_cell_far_out_leaves_the_other_columns_alone(size, right):
+    X, _, y = plane(300, 3, 0)
+    X[0, 0] = size
+    if right:
+        y[0] += size
+    else:
+        y = y - X[:, 0] * (np.arange(300) > 0)  # a column without meaning
+    coef = RobustRegressor(random_state=0).fit(X, y).coef_
+    expected = [1.0 if right else 0.0, 2.0, -1.0]
+    np.testing.assert_allclose(coef, expected, atol=0.25)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_long_tail_of_skewed_noise_stays(seed):
+    """Wrong rows on the short side hide nothing of it."""
+    X, f, y = plane(2000, 3, seed, lambda rng, n: rng.exponential(size=n) - 1.0)
+    y[:200] -= 10.0
+    right = np.arange(2000) >= 200
+    model = RobustRegressor(random_state=0).fit(X, y)
+    alone = RobustRegressor(random_state=0).fit(X[right], y[right])
+    least = np.sqrt(4 / 2000)
+    assert error(model, X, f, right) < 1.5 * max(error(alone, X, f, right), least)
+
+
+def test_a_given_share_has_no_say_in_the_fit():
+    X, _, y = plane(300, 3, 0)
+    model = RobustRegressor(contamination=0.2, random_state=0).fit(X, y)
+    moved = np.where(model.inlier_mask_, y, y + np.sign(y - model.predict(X)))
+    again = RobustRegressor(contamination=0.2, random_state=0).fit(X, moved)
+    assert np.array_equal(model.inlier_mask_, again.inlier_mask_)
+    np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("n, d", [(5, 1), (7, 2), (8, 3), (12, 3)])
+def test_one_absurd_target_of_a_handful_of_rows(n, d):
+    for seed in range(5):
+        X, f, y = plane(n, d, seed)
+        y[0] = 1e12
+        model = RobustRegressor(random_state=0).fit(X, y)
+        assert error(model, X, f, slice(1, None)) < 6.0
+
+
+@pytest.mark.parametrize("kind", ["counts", "binary"])
+def test_rare_counts_are_not_left_out(kind):
+    """Most targets are zero, and a line through these would be exact."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    mean = 0.2 * np.exp(0.3 * X[:, 0])
+    y = rng.poisson(mean) if kind == "counts" else (rng.random(600) < mean / 2) * 1
+    model = RobustRegressor(random_state=0).fit(X, y)
+    plain = RobustRegressor(contamination=0.0, random_state=0).fit(X, y)
+    assert model.inlier_mask_.mean() > 0.99 and not model.leverage_mask_.any()
+    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.15)
+    assert np.abs(model.coef_ - plain.coef_).max() < 0.02

@@ -10,6 +10,7 @@ from lrisk.procedures._robust.scales import (
     Columns,
     compress,
     half_scale,
+    prevailing_value,
     shortest_half,
     spread,
 )
@@ -64,3 +65,20 @@ def test_a_fifth_of_gross_values_moves_columns_little():
     dirty[:100] *= 1e6
     clean, spoiled = Columns.of(X), Columns.of(dirty)
     assert np.all(spoiled.scale < 2.0 * clean.scale)
+
+
+def test_a_value_prevails_unless_it_is_a_code_far_from_the_others():
+    rng = np.random.default_rng(0)
+    others = rng.normal(size=700)
+    assert prevailing_value(others) is None
+    for value, held, expected in (
+        (0.0, 300, 0.0),
+        (0.0, 200, None),
+        (-999.0, 300, None),
+        (-999.0, 900, -999.0),
+    ):
+        found = prevailing_value(np.append(others, np.full(held, value)))
+        assert found == expected
+    assert prevailing_value(np.append(np.zeros(90), np.ones(10))) == 0.0
+    claims = np.append(np.zeros(400), np.exp(5 + others))
+    assert prevailing_value(claims) == 0.0

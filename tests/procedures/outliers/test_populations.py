@@ -162,7 +162,7 @@ def test_rows_opposite_to_outliers_are_mirrored():
         both = Populations(core, 0.2, side * 10.0, 2.0, 0.0, np.zeros(7))
         u = np.linspace(-8.0, 8.0, 1601)
         out = both.outlier_probability(u) > 0.5
-        found = both.mirrored(u, 0.0)
+        found = both.mirrored(u)
         np.testing.assert_allclose(
             np.abs(u[found]).min(), np.abs(u[out]).min(), atol=0.1
         )

@@ -19,6 +19,9 @@ MOVED = 0.25
 FAR, SPREADS = 1.5, 6.0
 #: Share of one value from which on half of the rows may be nothing else: half a half.
 POINT_MASS = 0.25
+#: Scales of the others from which on such a value is no part of their distribution: as
+#: far as values of a feature in another unit.
+FAR_CODE = 8.0
 #: 1/Φ⁻¹(¾): what turns a median of |x| into a Gaussian's standard deviation.
 MAD_FACTOR = float(1.0 / ndtri(0.75))
 
@@ -42,10 +45,22 @@ def spread(values: Floats) -> float:
     return middle if middle > 0.0 else float(np.std(values))
 
 
-def one_value_prevails(values: Floats) -> bool:
-    """Whether a single value holds a quarter of them; a constant fits these exactly."""
-    counts = np.unique(values, return_counts=True)[1]
-    return bool(np.max(counts) >= POINT_MASS * len(values))
+def prevailing_value(values: Floats) -> float | None:
+    """The value that a quarter of them have; a constant fits these exactly.
+
+    None if there is no such value, or it is held by fewer than half and lies far from
+    all others, as a code for what is missing does.
+    """
+    different, counts = np.unique(values, return_counts=True)
+    most = int(np.argmax(counts))
+    if counts[most] < POINT_MASS * len(values):
+        return None
+    others = values[values != different[most]]
+    if 2 * counts[most] < len(values):
+        away = abs(different[most] - float(np.median(others)))
+        if away > FAR_CODE * spread(others):
+            return None
+    return float(different[most])
 
 
 def shortest_half(values: Floats) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Bools, Floats
-from .._robust.scales import Columns, compress, half_scale, one_value_prevails
+from .._robust.scales import Columns, compress, half_scale, prevailing_value
 from .constants import CONSTANTS as C
 from .forest import MedianForest
 from .gaps import apart_from
@@ -80,7 +80,7 @@ def has_point_mass(y: Floats) -> bool:
     Then half of the rows may be fitted perfectly by a constant, as in claims, rain and
     all that is cut off at zero.
     """
-    return one_value_prevails(y) and tie_width(y) == 0.0
+    return prevailing_value(y) is not None and tie_width(y) == 0.0
 
 
 def mixture_of(

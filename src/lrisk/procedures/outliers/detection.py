@@ -333,7 +333,7 @@ def _all_rows(
             mode + C.core_reach * right,
         )
         if detector.finds:
-            mirrored = populations.mirrored(u, 0.5 * (low + high))
+            mirrored = populations.mirrored(u)
             mirrored &= (chance <= 0.5) & ~group
     return Detection(
         share,

@@ -21,8 +21,11 @@ LINEAR_ALPHAS = np.array([1e-9, *np.geomspace(1e-3, 1e4, 22)])
 #: Penalties tried for a kernel model, and factors on the default γ.
 KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
 GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
-#: Share of a row below which a part of it is rounding.
-UNSEEN = 1e-12
+#: Share of a row below which a part of it is rounding: what the smallest direction kept
+#: may leave, with one row 10⁸ scales out.
+UNSEEN = 1e-6
+#: Ratio of eigenvalues below which half the digits of a Gram matrix are not enough.
+ILL_CONDITIONED = 1e-8
 #: Leverage of a row in a direction that no other has.
 UNKNOWN = 1e60
 #: Rows that are sorted for the quartiles of the columns.
@@ -234,7 +237,11 @@ class _Table(NamedTuple):
         return np.asarray(first + total / np.sum(self.weights))
 
     def directions(self, scaling: Scaling) -> tuple[Floats, Floats]:
-        """Eigenvalues of ZᵀWZ that are not rounding, and their directions, (d, k)."""
+        """Eigenvalues of ZᵀWZ that are not rounding, and their directions, (d, k).
+
+        By the singular values of √W Z where columns are nearly copies of each other, or
+        a row is so far out that the others are lost beside its square.
+        """
         n, d = len(self.y), self.X.shape[1]
         root = np.sqrt(self.weights)[:, None]
         if d > n:
@@ -247,8 +254,16 @@ class _Table(NamedTuple):
             Z = scaling(self.rows(part)) * root[part]
             gram += Z.T @ Z
         values, V = scipy.linalg.eigh(gram)
-        kept = values > n * np.finfo(float).eps * max(values[-1], 1e-300)
-        return values[kept], V[:, kept]
+        if values[0] > ILL_CONDITIONED * values[-1]:
+            return values, V
+        triangle = np.zeros((0, d))
+        for part in blocks(n, d):
+            Z = scaling(self.rows(part)) * root[part]
+            both = np.concatenate([triangle, Z])
+            triangle = scipy.linalg.qr(both, mode="r", check_finite=False)[0][:d]
+        _, s, Vt = scipy.linalg.svd(triangle)
+        kept = s > 8.0 * np.sqrt(n) * np.finfo(float).eps * max(s[0], 1e-300)
+        return s[kept] ** 2, Vt[: len(s)][kept].T
 
 
 class KernelFit(NamedTuple):

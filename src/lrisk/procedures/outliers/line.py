@@ -17,7 +17,8 @@ from .._robust.scales import (
     compress,
     half_scale,
     mean_log_distance,
-    one_value_prevails,
+    prevailing_value,
+    spread,
 )
 from .constants import CONSTANTS as C
 from .final_fit import LINEAR_ALPHAS, MOST_SORTED, UNKNOWN, LinearFit
@@ -25,6 +26,10 @@ from .gaps import alone, connected
 from .populations import expected_beyond, split
 from .residuals import Rows
 from .tightest_half import tightest_half
+
+#: Robust scales beyond which a value cannot be used beside those within one: squares of
+#: both have sixteen digits together.
+MOST_SCALES_OUT = 1e8
 
 
 class Line(NamedTuple):
@@ -78,17 +83,24 @@ def majority_line(
 
     Of too few rows, or where a quarter of the targets are equal and a half would fit
     exactly by a constant, a line is settled from all rows not far out as a whole.
+    Rows 10⁸ scales out in a column are left out of any: beside them arithmetic loses
+    the others.
     """
     unit = float(np.mean(weights))  # that of a row whose noise is the noise
     own = slice(None) if usual.all() else usual  # no copy of a large table
     Z, weights = Columns.of(X[own]).bounded(X), weights / unit
     rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
+    usable = np.maximum(Z.max(axis=1), -Z.min(axis=1)) <= MOST_SCALES_OUT
+    if not np.all(usable):
+        usual = usual & usable
+        own = usual
     distance, far = mean_log_distance(Z, weights, usual)
     few = np.sum(usual) < C.rows_a_parameter * rows.parameters
-    if few or one_value_prevails(y[usual]):
-        near = distance <= far
-        line = _settled(rows, near & usual, near, usual)
-        return line if np.all(near) else _with_far_rows(rows, line, usual)
+    mass = prevailing_value(y[usual])
+    if few or mass is not None:
+        near = (distance <= far) & usable
+        line = _settled(rows, _sane(y, near & usual), near, usual, mass)
+        return _with_far_rows(rows, line, usual, usable)
     plain = _without_shrinkage(rows)
     half = usual.copy()
     half[usual] = tightest_half(Rows(Z[own], y[own], weights[own], plain.alpha), rng)
@@ -104,7 +116,16 @@ def majority_line(
         for start in (usual, half)
     ]
     line = _worth_most(lines, near & usual, known)
-    return line if np.all(line.near) else _with_far_rows(rows, line, usual)
+    return _with_far_rows(rows, line, usual, usable)
+
+
+def _sane(y: Floats, rows: Bools) -> Bools:
+    """Those of some rows whose targets are within a thousand spreads of their median.
+
+    What is beyond may rule the first line of a few rows, and so the scale of all.
+    """
+    away = np.abs(y - np.median(y[rows]))
+    return rows & (away <= 1e3 * spread(y[rows]))
 
 
 def _worth_most(lines: list[Line], rows: Bools, known: Bools) -> Line:
@@ -153,14 +174,19 @@ def _near(rows: Rows, half: Bools) -> tuple[Bools, Bools]:
     return near, g >= UNKNOWN
 
 
-def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
+def _settled(
+    rows: Rows, start: Bools, among: Bools, usual: Bools, mass: float | None = None
+) -> Line:
     """Fit some rows, weigh the usual ones among the near, and again until that settles.
 
     Rows of a population apart, or beyond what a single one reaches, have no weight; the
-    others are held. Rows of a direction that no other has are let in on trial.
+    others are held. Rows of a direction that no other has are let in on trial. Of
+    targets of which very many are equal, `mass`, the others tell the scale.
     """
     near = among & usual
-    factors, counted, trial = start.astype(np.float64), near, np.zeros_like(near)
+    telling = near if mass is None else near & (rows.y != mass)
+    telling = telling if telling.any() else near
+    factors, counted, trial = start.astype(np.float64), telling, np.zeros_like(near)
     line: Line | None = None
     for _ in range(C.rounds):
         fit = rows.line(factors)
@@ -179,7 +205,9 @@ def _settled(rows: Rows, start: Bools, among: Bools, usual: Bools) -> Line:
         line = Line(fit, u, scale, again, among, np.zeros_like(near))
         if np.max(np.abs(again - factors)) < 0.01 or not np.any(again):
             break
-        factors, counted = again, near & (again > 0.0)
+        factors, counted = again, telling & (again > 0.0)
+        if not counted.any():
+            break
     assert line is not None
     return line
 
@@ -209,7 +237,7 @@ def _heavier_tail(u: Floats) -> float:
     return min(max(tail, 1.0), C.heaviest_tail)
 
 
-def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
+def _with_far_rows(rows: Rows, line: Line, usual: Bools, usable: Bools) -> Line:
     """The line with the rows far out that it does not contradict.
 
     One that the near rows contradict is out for good; if that is half of them, none is
@@ -222,7 +250,9 @@ def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
     they have a direction to themselves, as a rare category has, where they harm nobody.
     """
     own = line.factors > 0.0
-    near = line.near
+    near = line.near | ~usable  # what is said of these stands
+    if near.all():
+        return line
     tail = _heavier_tail(line.u[own])
     u = np.minimum(np.abs(line.u[own]), C.held_beyond * tail)
     scale = line.scale * float(np.sqrt(np.mean(u * u)))
@@ -258,7 +288,7 @@ def _with_far_rows(rows: Rows, line: Line, usual: Bools) -> Line:
             break
         factors = again
     assert ruling is not None
-    return Line(fit, residuals.u / scale, scale, factors, near, ruling)
+    return Line(fit, residuals.u / scale, scale, factors, line.near, ruling)
 
 
 def _rounding(rows: Rows, fit: LinearFit, near: Bools) -> float:

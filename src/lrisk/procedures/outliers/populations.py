@@ -57,22 +57,23 @@ class Populations(NamedTuple):
         inside = (u > reach[399]) & (u < reach[400])
         return np.where(inside, 0.0, out)
 
-    def mirrored(self, u: Floats, middle: float) -> Bools:
-        """Rows that are none, but as far from a middle as outliers on the other side.
+    def mirrored(self, u: Floats) -> Bools:
+        """Rows that are no outliers, but as far out as those on the other side.
 
-        Outliers on one side hide one tail of the core.
+        Outliers on one side hide one tail of the core. Both are measured in scales of
+        their own side: a skewed core has a longer tail on one.
         """
         mode, left, right = self.core[:3]
         steps = np.geomspace(C.never_within, 1e4, 400)
-        sides = (mode - left * steps, mode + right * steps)
         low, high = (
-            float(np.min(np.abs(places - middle)[out], initial=np.inf))
-            for places in sides
+            float(np.min(steps[out], initial=np.inf))
+            for places in (mode - left * steps, mode + right * steps)
             for out in [self.outlier_probability(places) > 0.5]
         )
-        away = u - middle
+        away = (u - mode) / np.where(u < mode, left, right)
         own = np.where(away < 0.0, low, high)
-        return (np.abs(away) > min(low, high)) & (np.abs(away) < own)
+        size = np.abs(away)
+        return np.asarray((size > min(low, high)) & (size < own))
 
     @property
     def equal_halves(self) -> bool:

@@ -15,7 +15,7 @@ from .._robust.scales import (
     COMPRESSED_BEYOND,
     Columns,
     half_scale,
-    one_value_prevails,
+    prevailing_value,
     shortest_half,
     spread,
     stretch,
@@ -135,7 +135,8 @@ def line_reference(
     X: Floats, y: Floats, columns: Columns, seed: int
 ) -> LineReference | None:
     """The line of the majority, or None of too few rows or of equal targets."""
-    if len(y) < C.rows_a_parameter * (X.shape[1] + 1) or one_value_prevails(y):
+    few = len(y) < C.rows_a_parameter * (X.shape[1] + 1)
+    if few or prevailing_value(y) is not None:
         return None
     all_rows = np.ones(len(y), dtype=bool)
     Z, rng = columns.bounded(X), np.random.default_rng(seed)

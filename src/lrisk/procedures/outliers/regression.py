@@ -237,4 +237,5 @@ def _by_the_line(
     pulling = ~((factors > 0.0) | dropped)
     tails = detection.mirrored & ~pulling
     factors[tails] = 0.0
-    return Say(factors, factors, dropped, belong, pulling, ruling, dropped | tails)
+    doubtful = tails if detection.source == "told" else dropped | tails
+    return Say(factors, factors, dropped, belong, pulling, ruling, doubtful)
