@@ -124,16 +124,21 @@ class OutlierDetector(RowDetector):
             X, y = rows_of_any_size(self, X, y, numeric=True)
             weight = check_row_weights(sample_weight, len(y))
             weight = np.ones(len(y)) if weight is None else weight
-            kept = np.flatnonzero(weight > 0)
             places = self._places(X, groups)
             if predictions is not None:
                 predicted = self._given(predictions, len(y))
+            # In an order of their own, so that the given one does not matter.
+            order = np.lexsort((*X.T[::-1], y))
+            kept = order[weight[order] > 0]
+            if predictions is not None:
                 found, index = self._judged(X, y, weight, kept, predicted, told)
             elif self.estimator is not None:
                 used = asked if hasattr(asked, "iloc") else X
                 believed = weight > 0
                 for _ in range(ROUNDS):
-                    predicted = self._cross_fitted(used, y, weight, places, believed)
+                    predicted = self._cross_fitted(
+                        used, y, weight, places, believed, order
+                    )
                     found, index = self._judged(X, y, weight, kept, predicted, told)
                     if not found.flagged.any():
                         break
@@ -185,7 +190,13 @@ class OutlierDetector(RowDetector):
         self.expected_false_flags_ = float(np.sum((1.0 - chance)[index][flagged]))
 
     def _cross_fitted(
-        self, X: Any, y: Floats, weight: Floats, places: Indices, believed: Bools
+        self,
+        X: Any,
+        y: Floats,
+        weight: Floats,
+        places: Indices,
+        believed: Bools,
+        order: Indices,
     ) -> Floats:
         """Predictions by clones of the estimator, fitted to believed rows of others."""
         folds = min(FOLDS, len(np.unique(places)))
@@ -197,7 +208,8 @@ class OutlierDetector(RowDetector):
         seed = int(generator(self.random_state).integers(2**31))
         split = GroupKFold(folds, shuffle=True, random_state=seed)
         predicted = np.empty(len(y))
-        for others, rows in split.split(y, groups=places):
+        for others, rows in split.split(y, groups=places[order]):
+            others, rows = order[others], order[rows]
             own = others[believed[others]]
             own = own if len(own) else others  # nobody else is believed
             options = {"sample_weight": weight[own]} if weighted else {}

@@ -113,6 +113,21 @@ def rows_of_any_size(
     """
     checks: Any = {"dtype": np.float64, "reset": reset, "absurd": LARGEST}
     if y and numeric:
+        y = tuple(_numbers(owner, target) for target in y)
         X, target = validate_data(owner, dense(owner, X), *y, y_numeric=True, **checks)
         return X, np.asarray(target, dtype=np.float64)
     return validate_data(owner, dense(owner, X), *y, **checks)
+
+
+def _numbers(owner: Any, y: Any) -> Any:
+    """The targets; text is refused, and missing values of objects are NaN."""
+    kind, remedy = np.asarray(y).dtype.kind, "pass numbers, or use a classifier"
+    if kind == "O":
+        try:
+            return np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            kind = "U"
+    if kind in "US":
+        first = np.ravel(np.asarray(y))[0]
+        raise ValueError(refused(owner, "y", "numbers", first, remedy))
+    return y
