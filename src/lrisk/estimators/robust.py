@@ -80,8 +80,11 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     whatever was found. A line begins with the half of the rows that lies nearest to a
     line of its own (least trimmed squares), is held by what each row could move
     (Schweppe's form), and lets rows far out in last, if it does not contradict them.
-    With heavier tails than a Gaussian's it is more than three scales. Where no residual
-    is beyond three scales this is ``Ridge`` or ``KernelRidge`` on standardised columns.
+    Rows judged wrong that it foresees within the noise are let in again, and where
+    outliers hide one tail of the noise, the other is cut as well, or its mean would
+    move. With heavier tails than a Gaussian's it is more than three scales. Where no
+    residual is beyond three scales this is ``Ridge`` or ``KernelRidge`` on standardised
+    columns.
 
     Parameters
     ----------
@@ -164,8 +167,11 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
 
     A linear fit bears up to 30 % wrong targets of any size, anywhere, and as many rows
     far out, scattered or in a cluster: `python -m benchmarks.breakdown` measures it.
-    Rows far out that the others do not contradict are kept. On a relation that levels
-    off, the tail of a heavy column contradicts a line, and is left out of it.
+    Rows far out that the others do not contradict are kept, up to 10⁸ scales: beside
+    farther ones arithmetic loses the others. On a relation that levels off, the tail of
+    a heavy column contradicts a line, and is left out of it. A value that a quarter of
+    the targets have is part of their distribution (claims, rain), unless it lies far
+    from all others, as codes for what is missing do.
 
     Examples
     --------
