@@ -24,7 +24,7 @@ from unittest import mock
 import numpy as np
 
 from benchmarks._ablation_data import Outcome, outcome, tables
-from lrisk.procedures.outliers import assessment, detection, leverage, line, regression
+from lrisk.procedures.outliers import assessment, leverage, line, regression, table
 from lrisk.procedures.outliers.constants import CONSTANTS
 from lrisk.procedures.outliers.populations import Populations
 
@@ -42,10 +42,10 @@ STAGES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "reference refitted": (assessment, "_polished", lambda y, found, *_: found),
     "point mass": (assessment, "has_point_mass", lambda *_: False),
     "ties spread": (assessment, "dithered", lambda residuals, _: residuals),
-    "forest's veto": (detection, "with_veto", lambda found, *_: found),
-    "values of another unit": (detection, "contradicted_values", none_of),
+    "forest's veto": (table, "with_veto", lambda found, *_: found),
+    "values of another unit": (table, "contradicted_values", none_of),
     "rows beyond the tail": (
-        detection,
+        table,
         "expected_beyond",
         lambda u: np.full(len(u), np.inf),
     ),
@@ -113,9 +113,9 @@ def run(job: tuple[str, int]) -> list[Outcome]:
     name, seeds = job
     with applied(name):
         found = []
-        for table in tables(seeds):
+        for rows in tables(seeds):
             try:
-                found.append(outcome(table))
+                found.append(outcome(rows))
             except Exception:
                 found.append(Outcome(np.nan, np.nan, np.nan, np.nan))
         return found

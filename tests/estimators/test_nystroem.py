@@ -254,7 +254,7 @@ class TestRobust:
 
     def test_left_out_residuals(self):
         """By leaving rows out, at fixed centres."""
-        from lrisk.procedures.outliers.final_fit import Components, fit_kernel
+        from lrisk.procedures.outliers.kernel_fit import Components, fit_kernel
         from lrisk.spaces import Kernel
 
         X, y, _ = regression(80)

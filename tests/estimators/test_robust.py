@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lrisk import RobustRegressor
 from lrisk.datasets import corrupt_labels, corrupt_rows, corrupt_units
-from lrisk.procedures.outliers.final_fit import LINEAR_ALPHAS
+from lrisk.procedures.outliers.linear_fit import LINEAR_ALPHAS
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from ..procedures.outliers import (
     ranking_score,
     with_given_share,
 )
-from ..procedures.outliers.final_fit import Components, KernelFit
+from ..procedures.outliers.kernel_fit import Components, KernelFit
 from ..procedures.outliers.regression import NOT_ASKED
 from ..ranking import check_row_weights
 from ..spaces import KernelRows

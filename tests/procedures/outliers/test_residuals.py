@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lrisk.procedures.outliers.constants import CONSTANTS
-from lrisk.procedures.outliers.final_fit import fit_linear
+from lrisk.procedures.outliers.linear_fit import fit_linear
 from lrisk.procedures.outliers.residuals import Residuals, Rows
 
 

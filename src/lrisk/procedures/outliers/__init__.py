@@ -5,16 +5,10 @@
 
 from .._robust.explanation import Explainer, OutlierExplanation
 from .._robust.rows import Distinct, equal_rows, joined_places
-from .detection import (
-    Detection,
-    Detector,
-    detect,
-    detect_by_predictions,
-    nothing_detected,
-    ranking_score,
-    with_given_share,
-)
+from .detection import Detection, nothing_detected, ranking_score, with_given_share
+from .detector import Detector
 from .regression import Model, RobustFit, fit_judged
+from .table import detect, detect_by_predictions
 
 __all__ = [
     "Detection",

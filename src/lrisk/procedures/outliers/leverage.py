@@ -14,8 +14,8 @@ from ..._typing import Bools, Floats
 from .._robust.scales import half_scale
 from .constants import CONSTANTS as C
 from .feature_errors import suspected_columns
-from .final_fit import LinearFit, fit_linear
 from .groups import groups_apart
+from .linear_fit import LinearFit, fit_linear
 from .reference import capped_error
 from .residuals import Residuals
 

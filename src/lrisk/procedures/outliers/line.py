@@ -21,8 +21,8 @@ from .._robust.scales import (
     spread,
 )
 from .constants import CONSTANTS as C
-from .final_fit import LINEAR_ALPHAS, MOST_SORTED, UNKNOWN, LinearFit
 from .gaps import alone, connected
+from .linear_fit import LINEAR_ALPHAS, MOST_SORTED, UNKNOWN, LinearFit
 from .populations import expected_beyond, split
 from .residuals import Rows
 from .tightest_half import tightest_half

@@ -21,7 +21,6 @@ from .._robust.scales import (
     stretch,
 )
 from .constants import CONSTANTS as C
-from .final_fit import LinearFit
 from .kernel_ridge import (
     SMALLEST_WEIGHT,
     DistancesTo,
@@ -33,6 +32,7 @@ from .kernel_ridge import (
     weighted_ridge,
 )
 from .line import majority_line
+from .linear_fit import LinearFit
 
 
 class Reference(NamedTuple):

@@ -9,16 +9,10 @@ from ...spaces import Kernel
 from .._robust.scales import half_scale
 from .constants import CONSTANTS as C
 from .detection import Detection
-from .final_fit import (
-    Components,
-    KernelFit,
-    LinearFit,
-    fit_kernel,
-    fit_linear,
-    standard_errors,
-)
+from .kernel_fit import Components, KernelFit, fit_kernel
 from .leverage import leverage_rows
 from .line import majority_line
+from .linear_fit import LinearFit, fit_linear, standard_errors
 from .reference import capped_error
 
 #: Source of a detection under which no row may be left out.

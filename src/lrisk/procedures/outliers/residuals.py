@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._typing import Floats
 from .constants import CONSTANTS as C
-from .final_fit import LinearFit, fit_linear
+from .linear_fit import LinearFit, fit_linear
 
 #: Share of its own fit below which others have no say in it.
 LEAST_OTHERS = 1e-10

@@ -19,7 +19,7 @@ from .._robust.scales import (
     mean_log_distance,
 )
 from .constants import CONSTANTS as C
-from .final_fit import LinearFit
+from .linear_fit import LinearFit
 from .residuals import Rows
 
 

@@ -1,17 +1,16 @@
-"""The final models against scikit-learn's, and left-out residuals against refits."""
+"""Linear fits against scikit-learn's, and left-out residuals against refits."""
 
 import numpy as np
 import pytest
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.preprocessing import StandardScaler
 
-from lrisk.procedures.outliers.final_fit import (
+from lrisk.procedures.outliers import kernel_ridge
+from lrisk.procedures.outliers.linear_fit import (
     LINEAR_ALPHAS,
-    fit_kernel,
     fit_linear,
+    standard_errors,
 )
-from lrisk.spaces import Kernel
 
 
 @pytest.fixture(params=[(40, 5), (15, 30)], ids=["tall", "wide"])
@@ -61,31 +60,6 @@ def test_weights_are_copies(problem):
     rows = np.repeat(np.arange(len(y)), counts)
     copied = fit_linear(X[rows], y[rows], np.ones(len(rows)), 1.0)
     np.testing.assert_allclose(weighted.coef, copied.coef, rtol=1e-7, atol=1e-10)
-    kernel = Kernel("rbf", gamma=0.1)
-    a = fit_kernel(X, y, counts.astype(float), kernel, alpha=0.5, search_gamma=False)
-    b = fit_kernel(
-        X[rows], y[rows], np.ones(len(rows)), kernel, alpha=0.5, search_gamma=False
-    )
-    np.testing.assert_allclose(a.predict(X), b.predict(X), rtol=1e-6, atol=1e-8)
-
-
-def test_kernel_is_kernel_ridge_on_standardised_columns(problem):
-    X, y, _ = problem
-    Z = StandardScaler().fit_transform(X)
-    kernel = Kernel("rbf", gamma=0.1)
-    fit = fit_kernel(X, y, np.ones(len(y)), kernel, alpha=0.5, search_gamma=False)
-    theirs = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.1).fit(Z, y - y.mean())
-    np.testing.assert_allclose(fit.predict(X), theirs.predict(Z) + y.mean(), atol=1e-8)
-
-
-def test_kernel_search_takes_the_lowest_left_out_error(problem):
-    X, y, _ = problem
-    ones = np.ones(len(y))
-    best = fit_kernel(X, y, ones, Kernel("rbf"))
-    error = np.mean(best.left_out**2)
-    for gamma in (best.kernel.gamma * 0.01, best.kernel.gamma * 100):
-        other = fit_kernel(X, y, ones, Kernel("rbf", gamma=gamma), search_gamma=False)
-        assert error <= np.mean(other.left_out**2) * 1.05
 
 
 def test_one_row_held_back_does_not_choose_the_penalty():
@@ -98,3 +72,52 @@ def test_one_row_held_back_does_not_choose_the_penalty():
     everybody = fit_linear(X, y, np.ones(200))
     held = fit_linear(X, y, np.ones(200), factors=factors)
     assert 0.4 < held.alpha / everybody.alpha < 2.5
+
+
+def test_blocks_make_no_difference(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(500, 4)), rng.uniform(0.5, 2.0, size=500)
+    y, factors = X @ np.ones(4) + rng.normal(size=500), rng.choice([0.0, 0.5, 1.0], 500)
+    whole = fit_linear(X, y, weights, factors=factors)
+    errors = standard_errors(fit_linear(X, y, weights), X, weights, np.ones(500))
+    monkeypatch.setattr(kernel_ridge, "BLOCK_ENTRIES", 150)
+    parts = fit_linear(X, y, weights, factors=factors)
+    for name in ("coef", "intercept", "alpha", "left_out"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name))
+    np.testing.assert_allclose(parts.leverage(X), whole.leverage(X))
+    again = standard_errors(fit_linear(X, y, weights), X, weights, np.ones(500))
+    np.testing.assert_allclose(again, errors)
+
+
+def test_rows_without_a_factor_take_no_part():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    factors = (np.arange(60) >= 20).astype(float)
+    X[:20], y[:20] = 1e200, 1e200
+    fit = fit_linear(X, y, np.ones(60), factors=factors)
+    alone = fit_linear(X[20:], y[20:], np.ones(40))
+    np.testing.assert_allclose(fit.coef, alone.coef, rtol=1e-9)
+    np.testing.assert_allclose(fit.left_out, alone.left_out, rtol=1e-9)
+
+
+@pytest.mark.parametrize("copy", [1e-5, 1e-8, 1e-11, 0.0])
+def test_a_column_that_is_nearly_a_copy_is_known_everywhere(copy):
+    """No row of the table has a direction that the others do not know."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    X = np.column_stack([X, X[:, 0] + copy * rng.normal(size=2000)])
+    y = X[:, 1] + rng.normal(size=2000)
+    fit = fit_linear(X, y, np.ones(2000))
+    assert fit.leverage(X).max() < 0.1
+    plain = fit_linear(X[:, :3], y, np.ones(2000), fit.alpha)
+    np.testing.assert_allclose(fit.predict(X), plain.predict(X[:, :3]), atol=0.01)
+
+
+def test_a_value_far_out_leaves_the_other_columns_alone():
+    """Beside the square of 1e8 the squares of the others are lost."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[0, 0] = 1e8
+    y = X @ [0.0, 1.0, -1.0] + 0.1 * rng.normal(size=300)
+    fit = fit_linear(X, y, np.ones(300))
+    np.testing.assert_allclose(fit.coef, [0.0, 1.0, -1.0], atol=0.05)

@@ -1,4 +1,4 @@
-"""The models themselves: ridge and kernel ridge, their penalties by leave-one-out."""
+"""Ridge regression by leave-one-out, with the leverage and the errors of its line."""
 
 from typing import NamedTuple
 
@@ -7,20 +7,13 @@ import scipy.linalg
 from scipy.special import ndtri
 
 from ..._typing import Floats, Indices
-from ...spaces import Kernel, NystroemSpace
-from ...spaces.nystroem import HELD_ENTRIES, Centres
 from .._robust.scales import FARTHEST, weighted_quantiles
-from ..nystroem import drawn_centres
 from .constants import CONSTANTS as C
-from .kernel_ridge import Pairs, blocks, inverse_and_solution
+from .kernel_ridge import blocks
 
-#: Penalties tried for a linear model, in units of the mean weight of its rows; the
-#: first is for relations without noise, which any other would bend, of twice as many
-#: rows as columns.
+#: Penalties tried, in units of the mean weight of the rows; the first is for relations
+#: without noise, which any other would bend, of twice as many rows as columns.
 LINEAR_ALPHAS = np.array([1e-9, *np.geomspace(1e-3, 1e4, 22)])
-#: Penalties tried for a kernel model, and factors on the default γ.
-KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
-GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
 #: Share of a row below which a part of it is rounding: what the smallest direction kept
 #: may leave, with one row 10⁸ scales out.
 UNSEEN = 1e-6
@@ -264,154 +257,3 @@ class _Table(NamedTuple):
         _, s, Vt = scipy.linalg.svd(triangle)
         kept = s > 8.0 * np.sqrt(n) * np.finfo(float).eps * max(s[0], 1e-300)
         return s[kept] ** 2, Vt[: len(s)][kept].T
-
-
-class KernelFit(NamedTuple):
-    """f(x) = Σ a_i k(x_i, x) + level over standardised rows."""
-
-    kernel: Kernel
-    scaling: Scaling
-    rows: Floats
-    dual_coef: Floats
-    level: float
-    alpha: float
-    left_out: Floats
-
-    def predict(self, X: Floats) -> Floats:
-        """Values at other rows."""
-        out = np.empty(len(X))
-        for part in blocks(len(X), len(self.rows)):
-            Z = self.scaling(X[part])
-            out[part] = self.kernel(Z, self.rows) @ self.dual_coef
-        return out + self.level
-
-
-class Components(NamedTuple):
-    """How many centres a kernel model has, and what draws them."""
-
-    number: int
-    salt: int
-
-
-class Prepared(NamedTuple):
-    """Standardised columns, the target about its level, and the chosen parameters."""
-
-    scaling: Scaling
-    Z: Floats
-    level: float
-    target: Floats
-    kernel: Kernel
-    penalty: float
-
-
-def _prepared(
-    X: Floats,
-    y: Floats,
-    weights: Floats,
-    kernel: Kernel,
-    alpha: float | None,
-    search_gamma: bool,
-    factors: Floats,
-) -> Prepared:
-    """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
-    scaling = Scaling.of(X, weights)
-    Z = scaling(X)
-    level = float(np.average(y, weights=weights))
-    target = y - level
-    few = np.linspace(0, len(y) - 1, min(len(y), C.kernel_search_rows)).astype(int)
-    penalty = alpha
-    if alpha is None or search_gamma:
-        kernel, penalty = _search(
-            Z[few], target[few], weights[few], kernel, alpha, search_gamma, factors[few]
-        )
-    assert penalty is not None
-    return Prepared(scaling, Z, level, target, kernel, penalty)
-
-
-def fit_kernel(
-    X: Floats,
-    y: Floats,
-    weights: Floats,
-    kernel: Kernel,
-    *,
-    alpha: float | None = None,
-    search_gamma: bool = True,
-    components: Components | None = None,
-    factors: Floats | None = None,
-) -> KernelFit:
-    """Kernel ridge regression on standardised columns; γ and α by leave-one-out.
-
-    Over all rows, or over fewer `components` drawn from them. `factors` as in
-    `fit_linear`.
-    """
-    factors = np.ones(len(y)) if factors is None else factors
-    weights = weights * factors
-    begun = _prepared(X, y, weights, kernel, alpha, search_gamma, factors)
-    if components is not None and components.number < len(y):
-        drawn = drawn_centres(X, components.number, components.salt)
-        return _over_centres(begun, weights, begun.Z[drawn])
-    scaling, Z, level, target, kernel, penalty = begun
-    A = kernel(Z, Z)
-    A.flat[:: len(y) + 1] += penalty / weights
-    inverse, dual = inverse_and_solution(A, target)
-    return KernelFit(kernel, scaling, Z, dual, level, penalty, dual / inverse)
-
-
-def _over_centres(begun: Prepared, weights: Floats, rows: Floats) -> KernelFit:
-    """The fit with features φ of these centres.
-
-    With A = Σ w φφᵀ + α it is A⁻¹Σ w y φ, and a row left out of it has the residual
-    e_i/(1 − w_i φ_iᵀA⁻¹φ_i).
-    """
-    scaling, Z, level, target, kernel, penalty = begun
-    held = len(Z) * len(rows) <= HELD_ENTRIES
-    mu = None if held else penalty / float(np.sum(weights))
-    space = NystroemSpace(Centres(kernel, rows, mu), Z, held=held)
-    gram, right = space.moments(weights, target)
-    gram.flat[:: len(gram) + 1] += penalty
-    factor = scipy.linalg.cho_factor(gram, lower=True, check_finite=False)
-    theta = scipy.linalg.cho_solve(factor, right)
-    left_out = target - space.scores(theta)
-    for part, block in space.blocks():
-        half = scipy.linalg.solve_triangular(factor[0], block.T, lower=True)
-        own = weights[part] * np.einsum("ij,ij->j", half, half)
-        left_out[part] /= np.maximum(1.0 - own, 1e-10)
-    dual = space.coefficients(theta)
-    return KernelFit(kernel, scaling, rows, dual, level, penalty, left_out)
-
-
-def _search(
-    Z: Floats,
-    y: Floats,
-    weights: Floats,
-    kernel: Kernel,
-    alpha: float | None,
-    search_gamma: bool,
-    factors: Floats,
-) -> tuple[Kernel, float]:
-    """The γ and α of the least Σ w_i a_i e_i², with residuals left out of the fit.
-
-    The weights w have the factors a in them already; see `fit_linear`.
-    """
-    kernels = [kernel]
-    if search_gamma:
-        unit = Pairs.of(Z, Z).unit
-        kernels = [kernel.with_gamma(factor * unit) for factor in GAMMA_FACTORS]
-    root = np.sqrt(weights)
-    grid = KERNEL_ALPHAS * float(np.mean(weights)) if alpha is None else [alpha]
-    best: tuple[float, Kernel, float] | None = None
-    for candidate in kernels:
-        K = candidate(Z, Z)
-        K *= root[:, None]
-        K *= root
-        values, vectors = scipy.linalg.eigh(K, overwrite_a=True, check_finite=False)
-        values = np.maximum(values, 0.0)
-        projected, squares = vectors.T @ (root * y), vectors * vectors
-        for penalty in grid:
-            shrink = 1.0 / (values + penalty)
-            left = (vectors @ (shrink * projected)) / (squares @ shrink)
-            error = float((factors * left) @ left)
-            if best is None or error < best[0]:
-                best = (error, candidate, float(penalty))
-    assert best is not None
-    return best[1], best[2]
