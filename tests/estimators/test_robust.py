@@ -580,3 +580,48 @@ def test_rare_counts_are_not_left_out(kind):
     assert model.inlier_mask_.mean() > 0.99 and not model.leverage_mask_.any()
     assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.15)
     assert np.abs(model.coef_ - plain.coef_).max() < 0.02
+
+
+@pytest.mark.parametrize("share", [0.26, 0.4])
+@pytest.mark.parametrize("code", [-999.0, 1e9])
+def test_a_code_in_a_column_of_many_rows(code, share):
+    """Quartiles that hold the code are not those of the column."""
+    X, f, y = plane(300, 3, 0, lambda rng, n: 0.3 * rng.normal(size=n))
+    coded = np.arange(300) < share * 300
+    X[coded, 1] = code
+    model = RobustRegressor(random_state=0).fit(X, y)
+    assert error(model, X, f, ~coded) < 0.1
+
+
+@pytest.mark.parametrize("shape", [(300, 30), (9, 9)])
+def test_zeros_up_to_rounding_are_zeros(shape):
+    """As rotations leave them: values of one are not 1e17 scales out."""
+    rng = np.random.default_rng(0)
+    X = (rng.random(shape) < 0.2) + 0.0 if shape[0] > 9 else np.eye(9)
+    f = X @ np.arange(1.0, shape[1] + 1.0)
+    y = f + 0.3 * rng.normal(size=shape[0])
+    model = RobustRegressor(random_state=0).fit(X, y)
+    dusty = RobustRegressor(random_state=0).fit(X + 1e-17 * rng.normal(size=shape), y)
+    assert dusty.inlier_mask_.mean() > 0.97
+    assert error(dusty, X, f) < 1.1 * error(model, X, f) + 1e-9
+
+
+def test_an_rbf_fit_bears_a_value_of_any_size():
+    X, f, y = plane(200, 3, 0, lambda rng, n: 0.3 * rng.normal(size=n))
+    X[0, 0] = 1e20
+    model = RobustRegressor("rbf", random_state=0).fit(X, y)
+    assert error(model, X, f, slice(1, None)) < 0.25
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_claims_are_not_fitted_by_zero(seed):
+    """Four targets of five are zero; the others are no second population."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(500, 2))
+    claims = np.exp(1.0 + 0.5 * X[:, 0] + 0.5 * rng.normal(size=500))
+    y = np.where(rng.random(500) < 0.8, 0.0, claims)
+    model = RobustRegressor(random_state=0).fit(X, y)
+    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.2)
+    y[:50] += 100.0
+    wrong = RobustRegressor(random_state=0).fit(X, y)
+    assert error(wrong, X, model.predict(X)) < 0.3

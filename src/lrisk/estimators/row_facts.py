@@ -12,8 +12,9 @@ from .._params import refused
 from .._typing import AnyArray, Bools, Floats, Indices
 from .._validation import validate_data
 
-#: Typical size of features and targets up to which their squares are numbers.
-LARGEST = 2.0**500
+#: Typical size of features beside targets up to which their products are numbers, and
+#: of features whose robust scales are.
+LARGEST, LARGEST_ALONE = 2.0**500, 2.0**600
 
 #: Entries of a sparse table that is made dense, at most: 400 MB, of which some copies
 #: are made. Half or twice as many change nothing else.
@@ -111,7 +112,8 @@ def rows_of_any_size(
     Single entries may be of any size, for they are to be found. `numeric` targets are
     of 64 bits, too.
     """
-    checks: Any = {"dtype": np.float64, "reset": reset, "absurd": LARGEST}
+    largest = LARGEST if numeric else LARGEST_ALONE
+    checks: Any = {"dtype": np.float64, "reset": reset, "absurd": largest}
     if y and numeric:
         y = tuple(_numbers(owner, target) for target in y)
         X, target = validate_data(owner, dense(owner, X), *y, y_numeric=True, **checks)

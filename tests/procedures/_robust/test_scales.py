@@ -76,6 +76,7 @@ def test_a_value_prevails_unless_it_is_a_code_far_from_the_others():
         (0.0, 200, None),
         (-999.0, 300, None),
         (-999.0, 900, -999.0),
+        (20.0, 300, None),
     ):
         found = prevailing_value(np.append(others, np.full(held, value)))
         assert found == expected

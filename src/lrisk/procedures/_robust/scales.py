@@ -19,9 +19,13 @@ MOVED = 0.25
 FAR, SPREADS = 1.5, 6.0
 #: Share of one value from which on half of the rows may be nothing else: half a half.
 POINT_MASS = 0.25
-#: Scales of the others from which on such a value is no part of their distribution: as
-#: far as values of a feature in another unit.
-FAR_CODE = 8.0
+#: Gap to the nearest other, in spreads of those, beyond which such a value is no part
+#: of their distribution: no tail reaches so far at once.
+CODE_GAP = 3.0
+#: How many times as wide quartiles are where they hold a code in another unit.
+MANY_TIMES = 1000.0
+#: Share of a column's width that sums and rotations of 64-bit numbers leave of nothing.
+ROUNDING = 1e-10
 #: 1/Φ⁻¹(¾): what turns a median of |x| into a Gaussian's standard deviation.
 MAD_FACTOR = float(1.0 / ndtri(0.75))
 
@@ -48,19 +52,20 @@ def spread(values: Floats) -> float:
 def prevailing_value(values: Floats) -> float | None:
     """The value that a quarter of them have; a constant fits these exactly.
 
-    None if there is no such value, or it is held by fewer than half and lies far from
-    all others, as a code for what is missing does.
+    None if there is no such value, or it is held by fewer than half and lies beyond a
+    gap beside all others, as a code for what is missing does.
     """
     different, counts = np.unique(values, return_counts=True)
     most = int(np.argmax(counts))
     if counts[most] < POINT_MASS * len(values):
         return None
-    others = values[values != different[most]]
+    value = float(different[most])
+    others = values[values != value]
     if 2 * counts[most] < len(values):
-        away = abs(different[most] - float(np.median(others)))
-        if away > FAR_CODE * spread(others):
+        gap = float(np.min(np.abs(others - value)))
+        if gap > CODE_GAP * spread(others):
             return None
-    return float(different[most])
+    return value
 
 
 def shortest_half(values: Floats) -> tuple[float, float]:
@@ -98,12 +103,26 @@ class Columns(NamedTuple):
 
     @classmethod
     def of(cls, X: Floats) -> "Columns":
-        """Medians and quartile ranges; for columns without one, as `spread`."""
+        """Medians and quartile ranges; for columns without one, as `spread`.
+
+        Quartiles a thousand times as far off as half of the values hold a code, and are
+        not those of the others. And what is below the rounding of the middle nine
+        tenths is as good as nothing.
+        """
         center = np.median(X, axis=0)
-        low, high = np.quantile(X, [0.25, 0.75], axis=0)
+        quantiles = np.quantile(X, [0.05, 0.25, 0.75, 0.95], axis=0)
+        lowest, low, high, highest = quantiles
         scale = (high - low) / (2.0 * float(ndtri(0.75)))
-        for j in np.flatnonzero(scale <= 0.0):
-            scale[j] = spread(X[:, j])
+        rounding = ROUNDING * (highest - lowest)
+        for j in np.flatnonzero(scale <= rounding):
+            scale[j] = spread(X[:, j]) if scale[j] <= 0.0 else 0.0
+            if scale[j] <= rounding[j]:
+                scale[j] = float(np.std(np.clip(X[:, j], lowest[j], highest[j])))
+        one_sided = np.minimum(center - low, high - center)
+        for j in np.flatnonzero(MANY_TIMES * one_sided < high - low):
+            mad = half_scale(X[:, j] - center[j])
+            if mad > max(rounding[j], 0.0) and MANY_TIMES * mad < scale[j]:
+                scale[j] = mad
         return cls(center, np.where(scale > 0.0, scale, 1.0))
 
     def differ(self, others: "Columns") -> bool:

@@ -16,6 +16,8 @@ from .linear_fit import Scaling
 #: Penalties tried, and factors on the default γ.
 KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
 GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
+#: Scales beyond which a row is far from all others, however far.
+MOST_SCALES_OUT = 1e8
 
 
 class KernelFit(NamedTuple):
@@ -67,7 +69,8 @@ def _prepared(
 ) -> Prepared:
     """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
     scaling = Scaling.of(X, weights)
-    Z = scaling(X)
+    # Beside farther rows arithmetic loses the distances of the others.
+    Z = np.clip(scaling(X), -MOST_SCALES_OUT, MOST_SCALES_OUT)
     level = float(np.average(y, weights=weights))
     target = y - level
     few = np.linspace(0, len(y) - 1, min(len(y), C.kernel_search_rows)).astype(int)

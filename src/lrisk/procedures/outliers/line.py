@@ -22,7 +22,7 @@ from .._robust.scales import (
 )
 from .constants import CONSTANTS as C
 from .gaps import alone, connected
-from .linear_fit import LINEAR_ALPHAS, MOST_SORTED, UNKNOWN, LinearFit
+from .linear_fit import LINEAR_ALPHAS, MOST_SORTED, SQUARED, UNKNOWN, LinearFit
 from .populations import expected_beyond, split
 from .residuals import Rows
 from .tightest_half import tightest_half
@@ -35,7 +35,7 @@ MOST_SCALES_OUT = 1e8
 class Line(NamedTuple):
     """A line, and what it says of all rows.
 
-    fit : over robustly standardised columns
+    fit : its values, and over standardised columns its leverage
     u : residuals in scales; each is divided by what its own place adds to the noise
     scale : of the residuals, in units of y
     factors : weight of every row in the fit, 1 for an ordinary one, 0 for none
@@ -54,6 +54,12 @@ class Line(NamedTuple):
     def left_out(self) -> int:
         """Rows without weight."""
         return int(np.sum(self.factors == 0.0))
+
+    def over(self, columns: Columns) -> "Line":
+        """The same over columns as they were before these standardised them."""
+        coef = self.fit.coef / columns.scale
+        intercept = self.fit.intercept - float(coef @ columns.center)
+        return self._replace(fit=self.fit._replace(coef=coef, intercept=intercept))
 
     def about(self, rows: Bools) -> float:
         """Scale of these rows, as far as they have weight, about the line."""
@@ -83,17 +89,39 @@ def majority_line(
 
     Of too few rows, or where a quarter of the targets are equal and a half would fit
     exactly by a constant, a line is settled from all rows not far out as a whole.
-    Rows 10⁸ scales out in a column are left out of any: beside them arithmetic loses
-    the others.
+
+    Beside rows 10⁸ scales out in a column arithmetic loses the others. They are left
+    out, or the scale of the column is that of those rows: most of its values may be
+    rounding, and these its only ones. What is worth most decides here, too.
     """
     unit = float(np.mean(weights))  # that of a row whose noise is the noise
     own = slice(None) if usual.all() else usual  # no copy of a large table
-    Z, weights = Columns.of(X[own]).bounded(X), weights / unit
-    rows = Rows(Z, y, weights, None if alpha is None else alpha / unit)
+    columns, weights = Columns.of(X[own]), weights / unit
+    alpha = None if alpha is None else alpha / unit
+    Z = columns.bounded(X)
     usable = np.maximum(Z.max(axis=1), -Z.min(axis=1)) <= MOST_SCALES_OUT
-    if not np.all(usable):
-        usual = usual & usable
-        own = usual
+    if np.all(usable):
+        line = _majority_line(Rows(Z, y, weights, alpha), usual, usable, known, rng)
+        return line.over(columns)
+    far = np.any(np.abs(Z) > MOST_SCALES_OUT, axis=0)
+    held = np.clip(X, -SQUARED, SQUARED)
+    wide = columns._replace(scale=np.where(far, held.std(axis=0), columns.scale))
+    rows = Rows(wide.bounded(X), y, weights, alpha)
+    all_rows = np.ones(len(y), dtype=bool)
+    line = _majority_line(rows, usual, all_rows, known, rng).over(wide)
+    if 2 * np.sum(usual & usable) < np.sum(usual):
+        return line
+    without = _majority_line(Rows(Z, y, weights, alpha), usual, usable, known, rng)
+    return _worth_most([line, without.over(columns)], usual & usable, ~all_rows)
+
+
+def _majority_line(
+    rows: Rows, usual: Bools, usable: Bools, known: Bools, rng: np.random.Generator
+) -> Line:
+    """The line of some standardised rows; those that are not usable stay out of it."""
+    Z, y, weights, _ = rows
+    usual = usual & usable
+    own = slice(None) if usual.all() else usual  # no copy of a large table
     distance, far = mean_log_distance(Z, weights, usual)
     few = np.sum(usual) < C.rows_a_parameter * rows.parameters
     mass = prevailing_value(y[usual])
@@ -181,7 +209,8 @@ def _settled(
 
     Rows of a population apart, or beyond what a single one reaches, have no weight; the
     others are held. Rows of a direction that no other has are let in on trial. Of
-    targets of which very many are equal, `mass`, the others tell the scale.
+    targets of which very many are equal, `mass`, the others tell the scale, and who of
+    them is apart.
     """
     near = among & usual
     telling = near if mass is None else near & (rows.y != mass)
@@ -197,7 +226,8 @@ def _settled(
         held = C.held_beyond * _heavier_tail(u[near & (factors > 0.0)])
         again = residuals.factors(scale, held)
         again[~near] = 0.0
-        again[near] *= ~outlying(u[near])
+        judged = near if mass is None else telling
+        again[judged] *= ~outlying(u[judged])
         size = np.abs(u)
         spared = trial & (size <= _worst_first(size, trial, held))
         again[spared & (again == 0.0)] = 1.0

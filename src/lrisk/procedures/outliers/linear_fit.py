@@ -19,6 +19,8 @@ LINEAR_ALPHAS = np.array([1e-9, *np.geomspace(1e-3, 1e4, 22)])
 UNSEEN = 1e-6
 #: Ratio of eigenvalues below which half the digits of a Gram matrix are not enough.
 ILL_CONDITIONED = 1e-8
+#: Size of values up to which their squares are numbers.
+SQUARED = 1e150
 #: Leverage of a row in a direction that no other has.
 UNKNOWN = 1e60
 #: Rows that are sorted for the quartiles of the columns.
@@ -36,19 +38,25 @@ class Scaling(NamedTuple):
         """Of some rows; constant columns are left as they are.
 
         Values count up to ten robust scales from the median (quartiles, of at most ten
-        thousand rows): one row in another unit must not make all others equal.
+        thousand rows): one row in another unit must not make all others equal. Where
+        more than one row of a hundred is farther out, they all count.
         """
         few = np.linspace(0, len(X) - 1, min(len(X), MOST_SORTED)).astype(int)
         quartiles = weighted_quantiles(X[few], weights[few], [0.25, 0.5, 0.75])
         low, middle, high = quartiles
         reach = C.most_scales * (high - low) / (2.0 * float(ndtri(0.75)))
         reach = np.where(reach > 0.0, reach, np.inf)
+        mass = float(np.sum(weights))
+        beyond = np.zeros_like(middle)
+        for part in blocks(len(X), X.shape[1]):
+            beyond += weights[part] @ (np.abs(X[part] - middle) > reach)
+        reach = np.where(beyond > C.many_far * mass, np.inf, reach)
+        reach = np.minimum(reach, SQUARED)
         sums, squares = np.zeros_like(middle), np.zeros_like(middle)
         for part in blocks(len(X), X.shape[1]):  # no copy of a large table
             away = np.clip(X[part] - middle, -reach, reach)
             sums += weights[part] @ away
             squares += weights[part] @ (away * away)
-        mass = np.sum(weights)
         center = middle + sums / mass
         scale = np.sqrt(np.maximum(squares / mass - (sums / mass) ** 2, 0.0))
         tiny = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)

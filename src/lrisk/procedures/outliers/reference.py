@@ -141,14 +141,8 @@ def line_reference(
     all_rows = np.ones(len(y), dtype=bool)
     Z, rng = columns.bounded(X), np.random.default_rng(seed)
     line = majority_line(Z, y, np.ones(len(y)), all_rows, ~all_rows, None, rng)
-    fit = line.fit
-    own = Columns.of(Z)  # the line is over columns standardised once more
-    fit = fit._replace(
-        coef=fit.coef / own.scale,
-        intercept=fit.intercept - float(fit.coef / own.scale @ own.center),
-    )
-    rows = columns.compressed(X)
-    return LineReference(line.u * line.scale, fit.predict(Z), columns, rows, fit)
+    rows, fitted = columns.compressed(X), line.fit.predict(Z)
+    return LineReference(line.u * line.scale, fitted, columns, rows, line.fit)
 
 
 def capped_error(residuals: Floats, cap: float) -> float:
