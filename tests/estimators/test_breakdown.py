@@ -12,6 +12,7 @@ from lrisk import RobustRegressor
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks._breakdown_data import draw
+from benchmarks.breakdown import Cell, far_but_right, fitted
 
 DRAWS = [
     (kind, n, d, k, seed)
@@ -68,3 +69,11 @@ def test_the_size_of_what_is_wrong_does_not_matter(kind, placement, seeds):
             for size in (1e3, 1e12)
         )
         assert far <= 1.1 * near
+
+
+@pytest.mark.parametrize("seed", [5, 8])
+def test_right_rows_far_out_are_kept(seed):
+    """Five rows of a hundred, up to a thousand times as far out as the others."""
+    table = far_but_right(Cell("clean", "far", "targets", 1000, 10, 0), seed)
+    robust, plain = (table.error(fitted(table, "linear", c)) for c in ("auto", 0.0))
+    assert robust < 1.1 * plain

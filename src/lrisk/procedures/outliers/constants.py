@@ -233,8 +233,6 @@ class Constants:
     #: Robust scales from the median up to which a value counts in the scale of its
     #: column: what ordinary columns never reach.
     most_scales: float = 10.0
-    #: Share of rows beyond from which on they are part of the column. Taste.
-    many_far: float = 0.01
     #: Rows on which γ and the penalty of a kernel model are compared. Taste: time.
     kernel_search_rows: int = 1000
 

@@ -7,7 +7,7 @@ import scipy.linalg
 from scipy.special import ndtri
 
 from ..._typing import Floats, Indices
-from .._robust.scales import FARTHEST, weighted_quantiles
+from .._robust.scales import FARTHEST, ROUNDING, weighted_quantiles
 from .constants import CONSTANTS as C
 from .kernel_ridge import blocks
 
@@ -39,19 +39,16 @@ class Scaling(NamedTuple):
 
         Values count up to ten robust scales from the median (quartiles, of at most ten
         thousand rows): one row in another unit must not make all others equal. Where
-        more than one row of a hundred is farther out, they all count.
+        what lies between the quartiles is rounding, all count.
         """
         few = np.linspace(0, len(X) - 1, min(len(X), MOST_SORTED)).astype(int)
-        quartiles = weighted_quantiles(X[few], weights[few], [0.25, 0.5, 0.75])
-        low, middle, high = quartiles
+        levels = [0.05, 0.25, 0.5, 0.75, 0.95]
+        quantiles = weighted_quantiles(X[few], weights[few], levels)
+        lowest, low, middle, high, highest = quantiles
         reach = C.most_scales * (high - low) / (2.0 * float(ndtri(0.75)))
-        reach = np.where(reach > 0.0, reach, np.inf)
+        rounding = ROUNDING * (highest - lowest)
+        reach = np.where(high - low > rounding, reach, SQUARED)
         mass = float(np.sum(weights))
-        beyond = np.zeros_like(middle)
-        for part in blocks(len(X), X.shape[1]):
-            beyond += weights[part] @ (np.abs(X[part] - middle) > reach)
-        reach = np.where(beyond > C.many_far * mass, np.inf, reach)
-        reach = np.minimum(reach, SQUARED)
         sums, squares = np.zeros_like(middle), np.zeros_like(middle)
         for part in blocks(len(X), X.shape[1]):  # no copy of a large table
             away = np.clip(X[part] - middle, -reach, reach)
