@@ -14,6 +14,7 @@ from .._validation import generator, unchanged_on_error
 from ..procedures.outliers import (
     Detection,
     Distinct,
+    canonical_order,
     detect,
     detect_by_predictions,
     with_given_share,
@@ -128,7 +129,7 @@ class OutlierDetector(RowDetector):
             if predictions is not None:
                 predicted = self._given(predictions, len(y))
             # In an order of their own, so that the given one does not matter.
-            order = np.lexsort((*X.T[::-1], y))
+            order = canonical_order(X, y)
             kept = order[weight[order] > 0]
             if predictions is not None:
                 found, index = self._judged(X, y, weight, kept, predicted, told)

@@ -1,20 +1,11 @@
 """Kernel fits against scikit-learn's, and their search against left-out errors."""
 
 import numpy as np
-import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.preprocessing import StandardScaler
 
 from lrisk.procedures.outliers.kernel_fit import fit_kernel
 from lrisk.spaces import Kernel
-
-
-@pytest.fixture(params=[(40, 5), (15, 30)], ids=["tall", "wide"])
-def problem(request):
-    n, d = request.param
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 100, size=d) + 5
-    return X, X[:, 0] / 10 + rng.normal(size=n), rng.uniform(0.5, 2.0, size=n)
 
 
 def test_kernel_is_kernel_ridge_on_standardised_columns(problem):

@@ -13,14 +13,6 @@ from lrisk.procedures.outliers.linear_fit import (
 )
 
 
-@pytest.fixture(params=[(40, 5), (15, 30)], ids=["tall", "wide"])
-def problem(request):
-    n, d = request.param
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 100, size=d) + 5
-    return X, X[:, 0] / 10 + rng.normal(size=n), rng.uniform(0.5, 2.0, size=n)
-
-
 def test_linear_is_ridge_on_standardised_columns(problem):
     X, y, _ = problem
     Z = StandardScaler().fit_transform(X)

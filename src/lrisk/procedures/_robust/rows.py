@@ -24,7 +24,7 @@ class Distinct(NamedTuple):
     @classmethod
     def of(cls, X: Floats, y: Floats, weights: Floats) -> "Distinct":
         """Sort by y, then by the columns."""
-        order = _order(X, y)
+        order = canonical_order(X, y)
         changed = np.any(X[order[1:]] != X[order[:-1]], axis=1)
         changed |= y[order[1:]] != y[order[:-1]]
         starts = np.concatenate([[True], changed])
@@ -49,7 +49,7 @@ def joined_places(Z: Floats, groups: Indices) -> Indices:
     return np.asarray(connected_components(csr_array(links, (size, size)))[1][:n])
 
 
-def _order(X: Floats, y: Floats) -> Indices:
+def canonical_order(X: Floats, y: Floats) -> Indices:
     """Rows by y, then by the columns; columns are looked at only where y is tied."""
     order = np.argsort(y, kind="stable")
     same = y[order[1:]] == y[order[:-1]]

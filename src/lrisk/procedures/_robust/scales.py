@@ -11,6 +11,9 @@ from ..._typing import Bools, Floats
 COMPRESSED_BEYOND = 3.0
 #: Scales beyond which a feature is just far.
 FARTHEST = 1e100
+#: Scales beyond which a value cannot be used beside those within one: squares of both
+#: have sixteen digits together.
+USABLE = 1e8
 #: Share of its scale by which a column's centre or scale must move to be another.
 MOVED = 0.25
 #: How far the mean of log(1 + |z|) must lie above its median: FAR, which is e^1.5 times
@@ -95,6 +98,15 @@ def stretch(values: Floats, beyond: float) -> Floats:
     return np.asarray(np.sign(values) * np.where(size <= beyond, size, tail))
 
 
+def mere_rounding(quantiles: Floats) -> Bools:
+    """Columns of which no more than rounding lies between the quartiles.
+
+    From their quantiles .05, .25, .75 and .95, shape (4, d).
+    """
+    lowest, low, high, highest = quantiles
+    return np.asarray(high - low <= ROUNDING * (highest - lowest))
+
+
 class Columns(NamedTuple):
     """Median and scale of every feature."""
 
@@ -114,14 +126,14 @@ class Columns(NamedTuple):
         lowest, low, high, highest = quantiles
         scale = (high - low) / (2.0 * float(ndtri(0.75)))
         rounding = ROUNDING * (highest - lowest)
-        for j in np.flatnonzero(scale <= rounding):
+        for j in np.flatnonzero(mere_rounding(quantiles)):
             scale[j] = spread(X[:, j]) if scale[j] <= 0.0 else 0.0
             if scale[j] <= rounding[j]:
                 scale[j] = float(np.std(np.clip(X[:, j], lowest[j], highest[j])))
         one_sided = np.minimum(center - low, high - center)
         for j in np.flatnonzero(MANY_TIMES * one_sided < high - low):
             mad = half_scale(X[:, j] - center[j])
-            if mad > max(rounding[j], 0.0) and MANY_TIMES * mad < scale[j]:
+            if rounding[j] < mad < scale[j] / MANY_TIMES:
                 scale[j] = mad
         return cls(center, np.where(scale > 0.0, scale, 1.0))
 

@@ -4,7 +4,7 @@
 """
 
 from .._robust.explanation import Explainer, OutlierExplanation
-from .._robust.rows import Distinct, equal_rows, joined_places
+from .._robust.rows import Distinct, canonical_order, equal_rows, joined_places
 from .detection import Detection, nothing_detected, ranking_score, with_given_share
 from .detector import Detector
 from .regression import Model, RobustFit, fit_judged
@@ -18,6 +18,7 @@ __all__ = [
     "Model",
     "OutlierExplanation",
     "RobustFit",
+    "canonical_order",
     "detect",
     "detect_by_predictions",
     "equal_rows",

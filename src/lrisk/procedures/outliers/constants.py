@@ -198,6 +198,10 @@ class Constants:
     concentration_steps: int = 20
     #: Rows for each parameter below which a half says nothing: its line passes through.
     rows_a_parameter: int = 4
+    #: Spreads from the median beyond which a target has no say in the first line of so
+    #: few. Taste: what lies nearer cannot move it by more than the others' own spread
+    #: and is judged by the line.
+    absurd: float = 1e3
     #: Leverage, in units of the mean p/n, up to which a row is near. Rows of skewed
     #: columns reach four times the mean; ten is 5 deviations of one column, 11 of ten.
     usual_leverage: float = 10.0

@@ -8,6 +8,7 @@ import scipy.linalg
 from ..._typing import Floats
 from ...spaces import Kernel, NystroemSpace
 from ...spaces.nystroem import HELD_ENTRIES, Centres
+from .._robust.scales import USABLE
 from ..nystroem import drawn_centres
 from .constants import CONSTANTS as C
 from .kernel_ridge import Pairs, blocks, inverse_and_solution
@@ -16,8 +17,6 @@ from .linear_fit import Scaling
 #: Penalties tried, and factors on the default γ.
 KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
 GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
-#: Scales beyond which a row is far from all others, however far.
-MOST_SCALES_OUT = 1e8
 
 
 class KernelFit(NamedTuple):
@@ -70,7 +69,7 @@ def _prepared(
     """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
     scaling = Scaling.of(X, weights)
     # Beside farther rows arithmetic loses the distances of the others.
-    Z = np.clip(scaling(X), -MOST_SCALES_OUT, MOST_SCALES_OUT)
+    Z = np.clip(scaling(X), -USABLE, USABLE)
     level = float(np.average(y, weights=weights))
     target = y - level
     few = np.linspace(0, len(y) - 1, min(len(y), C.kernel_search_rows)).astype(int)

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from ..._typing import Bools, Floats
 from .._robust.scales import (
     COMPRESSED_BEYOND,
+    USABLE,
     Columns,
     compress,
     half_scale,
@@ -26,10 +27,6 @@ from .linear_fit import LINEAR_ALPHAS, MOST_SORTED, SQUARED, UNKNOWN, LinearFit
 from .populations import expected_beyond, split
 from .residuals import Rows
 from .tightest_half import tightest_half
-
-#: Robust scales beyond which a value cannot be used beside those within one: squares of
-#: both have sixteen digits together.
-MOST_SCALES_OUT = 1e8
 
 
 class Line(NamedTuple):
@@ -99,11 +96,11 @@ def majority_line(
     columns, weights = Columns.of(X[own]), weights / unit
     alpha = None if alpha is None else alpha / unit
     Z = columns.bounded(X)
-    usable = np.maximum(Z.max(axis=1), -Z.min(axis=1)) <= MOST_SCALES_OUT
+    usable = np.maximum(Z.max(axis=1), -Z.min(axis=1)) <= USABLE
     if np.all(usable):
         line = _majority_line(Rows(Z, y, weights, alpha), usual, usable, known, rng)
         return line.over(columns)
-    far = np.any(np.abs(Z) > MOST_SCALES_OUT, axis=0)
+    far = np.any(np.abs(Z) > USABLE, axis=0)
     held = np.clip(X, -SQUARED, SQUARED)
     wide = columns._replace(scale=np.where(far, held.std(axis=0), columns.scale))
     rows = Rows(wide.bounded(X), y, weights, alpha)
@@ -148,12 +145,12 @@ def _majority_line(
 
 
 def _sane(y: Floats, rows: Bools) -> Bools:
-    """Those of some rows whose targets are within a thousand spreads of their median.
+    """Those of some rows whose targets are not absurdly far from their median.
 
-    What is beyond may rule the first line of a few rows, and so the scale of all.
+    Others may rule the first line of a few rows, and so the scale of all.
     """
     away = np.abs(y - np.median(y[rows]))
-    return rows & (away <= 1e3 * spread(y[rows]))
+    return rows & (away <= C.absurd * spread(y[rows]))
 
 
 def _worth_most(lines: list[Line], rows: Bools, known: Bools) -> Line:
@@ -226,8 +223,7 @@ def _settled(
         held = C.held_beyond * _heavier_tail(u[near & (factors > 0.0)])
         again = residuals.factors(scale, held)
         again[~near] = 0.0
-        judged = near if mass is None else telling
-        again[judged] *= ~outlying(u[judged])
+        again[telling] *= ~outlying(u[telling])
         size = np.abs(u)
         spared = trial & (size <= _worst_first(size, trial, held))
         again[spared & (again == 0.0)] = 1.0

@@ -7,7 +7,7 @@ import scipy.linalg
 from scipy.special import ndtri
 
 from ..._typing import Floats, Indices
-from .._robust.scales import FARTHEST, ROUNDING, weighted_quantiles
+from .._robust.scales import FARTHEST, mere_rounding, weighted_quantiles
 from .constants import CONSTANTS as C
 from .kernel_ridge import blocks
 
@@ -15,7 +15,7 @@ from .kernel_ridge import blocks
 #: without noise, which any other would bend, of twice as many rows as columns.
 LINEAR_ALPHAS = np.array([1e-9, *np.geomspace(1e-3, 1e4, 22)])
 #: Share of a row below which a part of it is rounding: what the smallest direction kept
-#: may leave, with one row 10⁸ scales out.
+#: may leave, with one row as far out as is usable.
 UNSEEN = 1e-6
 #: Ratio of eigenvalues below which half the digits of a Gram matrix are not enough.
 ILL_CONDITIONED = 1e-8
@@ -44,10 +44,9 @@ class Scaling(NamedTuple):
         few = np.linspace(0, len(X) - 1, min(len(X), MOST_SORTED)).astype(int)
         levels = [0.05, 0.25, 0.5, 0.75, 0.95]
         quantiles = weighted_quantiles(X[few], weights[few], levels)
-        lowest, low, middle, high, highest = quantiles
+        _, low, middle, high, _ = quantiles
         reach = C.most_scales * (high - low) / (2.0 * float(ndtri(0.75)))
-        rounding = ROUNDING * (highest - lowest)
-        reach = np.where(high - low > rounding, reach, SQUARED)
+        reach = np.where(mere_rounding(np.delete(quantiles, 2, axis=0)), SQUARED, reach)
         mass = float(np.sum(weights))
         sums, squares = np.zeros_like(middle), np.zeros_like(middle)
         for part in blocks(len(X), X.shape[1]):  # no copy of a large table

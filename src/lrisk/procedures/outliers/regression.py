@@ -112,11 +112,12 @@ def fit_judged(
     cap.
     """
     no_rows = np.zeros(len(y), dtype=bool)
-    with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
-        ordinary = model.fit(X, y, weights)
     if detection.source == NOT_ASKED:
+        ordinary = model.fit(X, y, weights)
         se = _errors_of(ordinary, X, weights)
         return RobustFit(ordinary, no_rows, no_rows, "ordinary", {}, se)
+    with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
+        ordinary = model.fit(X, y, weights)
     if model.linear:
         say = _by_the_line(model, X, y, weights, detection, rng)
     else:
@@ -133,7 +134,7 @@ def fit_judged(
         fit = model.fit(X[kept], y[kept], weights[kept], final[kept])
     if isinstance(fit, LinearFit) and doubtful.any():
         back = doubtful & _foreseen(fit, X, y, detection)
-        final[back], kept = 1.0, kept | back
+        final, kept = np.where(back, 1.0, final), kept | back
         model = model.parameters_of(fit)
         fit = model.fit(X[kept], y[kept], weights[kept], final[kept])
     chosen = "robust" if dropped.any() else "without leverage"
