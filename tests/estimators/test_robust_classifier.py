@@ -588,3 +588,19 @@ def test_same_seed_same_fit(capsys):
     again = clone(model).fit(X, y)
     assert np.array_equal(model.coef_, again.coef_)
     assert "ordinary: contamination 0.00" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_a_kernel_model_of_few_centres(kernel):
+    """So many of them have coefficients; two of each class at least."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (np.hypot(*X.T) > 1.2).astype(int)
+    given = rbf_kernel(X, gamma=0.5) if kernel == "precomputed" else X
+    model = RobustClassifier(kernel, n_components=30, random_state=0).fit(given, y)
+    assert np.sum(model.dual_coef_ != 0.0) == 30
+    assert model.score(given, y) > 0.9
+    whole = RobustClassifier(kernel, n_components=999, random_state=0).fit(given, y)
+    assert np.sum(whole.dual_coef_ != 0.0) == 300
+    with pytest.raises(ValueError, match="n_components"):
+        RobustClassifier(kernel, n_components=0).fit(given, y)

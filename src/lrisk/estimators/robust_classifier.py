@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_real, refused
+from .._params import check_count, check_real, refused
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error
@@ -83,6 +83,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     coef0 : float ≥ 0, default=1
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
+    n_components : int or None, default=None
+        Number of centres of a kernel model (Nyström), distinct rows drawn at random, at
+        least two of each class; None means all rows, up to 1000. The linear kernel has
+        no use for it.
     fit_intercept : bool, default=True
     random_state : int, RandomState instance or None, default=None
         For folds, samples and trees.
@@ -136,10 +140,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     with P(y | x) of .1 or .9 everywhere have the law of 10 % flips. Wrong labels that
     depend on x, or whole groups labelled wrongly, look like structure and are learnt.
     Below fifty distinct rows nothing is chosen or found: the fit is the ordinary one
-    with ``alpha=1``. References are fitted to at most 20,000 rows, and kernel fits have
-    at most a thousand centres. Rows that agree in all columns and in the label count as
-    one row with the sum of their weights, and only the relations of these weights
-    matter: their mean is set to 1.
+    with ``alpha=1``. References, like kernel models, are fitted to at most 20,000 rows.
+    Rows that agree in all columns and in the label count as one row with the sum of
+    their weights, and only the relations of these weights matter: their mean is set to
+    1.
 
     Examples
     --------
@@ -165,6 +169,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
+        n_components: int | None = None,
         fit_intercept: bool = True,
         random_state: Any = None,
         verbose: int = 0,
@@ -176,6 +181,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.n_components = n_components
         self.fit_intercept = fit_intercept
         self.random_state = random_state
         self.verbose = verbose
@@ -256,12 +262,15 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     def _settings(self) -> Settings:
         self._check_parameters()
         check_flag(self, "fit_intercept", self.fit_intercept)
+        if self.n_components is not None:
+            check_count(self, "n_components", self.n_components)
         return Settings(
             self._kernel,
             given(self.gamma),
             given(self.alpha),
             given(self.contamination),
             bool(self.fit_intercept),
+            self.n_components,
         )
 
     def _encode(self, y: AnyArray) -> Indices:

@@ -37,7 +37,7 @@ NOISIER, MUCH = 4.0, 0.15
 #: Weight of a row on the wrong side at the scores' root mean square.
 DOUBT = 0.1
 #: Rows by which the choice is made, axes of a kernel there, and centres of the final
-#: fit, at most.
+#: fit, at most, unless their number is given.
 PILOT, AXES, CENTRES = 500, 150, 1000
 
 
@@ -49,6 +49,7 @@ class Settings(NamedTuple):
     alpha: float | None
     contamination: float | None
     intercept: bool
+    n_components: int | None = None
 
     @property
     def linear(self) -> bool:
@@ -226,7 +227,7 @@ def fit(
     if not settings.linear:
         used = sample_rows(rows.codes, CONSTANTS.trained, rng)
         rows = rows.only(used, settings.precomputed)
-        centres = sample_rows(rows.codes, CENTRES, rng)
+        centres = sample_rows(rows.codes, settings.n_components or CENTRES, rng)
     basis = settings.basis(rows.Z, rows.weight, choice.gamma, centres, most=None)
     kept = np.flatnonzero(agreeing[used] | (choice.kind != "agreeing rows"))
     features, own = basis.features[kept], rows.labels(kept)
