@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks._ablation_data import Outcome, outcome, tables
 from lrisk.procedures.outliers import assessment, leverage, line, regression, table
 from lrisk.procedures.outliers.constants import CONSTANTS
-from lrisk.procedures.outliers.populations import Populations
+from lrisk.procedures.outliers.populations import Populations, Tails
 
 
 def none_of(rows: Any, *_: Any, **__: Any) -> Any:
@@ -45,9 +45,9 @@ STAGES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "forest's veto": (table, "with_veto", lambda found, *_: found),
     "values of another unit": (table, "contradicted_values", none_of),
     "rows beyond the tail": (
-        table,
+        Tails,
         "expected_beyond",
-        lambda u: np.full(len(u), np.inf),
+        lambda self, u: np.full(len(u), np.inf),
     ),
     "both tails cut": (Populations, "mirrored", lambda self, u: none_of(u)),
     "rows foreseen let in": (regression, "_foreseen", lambda fit, X, *_: none_of(X)),
@@ -55,7 +55,7 @@ STAGES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "graphs of groups": (leverage, "groups_apart", lambda *_: []),
     "several lines": (line, "_worth_most", lambda lines, *_: lines[0]),
     "gaps between rows": (line, "connected", lambda _, core: core),
-    "far rows let in": (line, "_with_far_rows", lambda rows, found, _: found),
+    "far rows let in": (line, "_with_far_rows", lambda rows, found, *_: found),
 }
 
 
