@@ -8,12 +8,12 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lrisk import RobustRegressor
+from lrisk import OutlierDetector, RobustRegressor
 from lrisk.datasets import corrupt_labels, corrupt_rows, corrupt_units
 from lrisk.procedures.outliers.linear_fit import LINEAR_ALPHAS
 
@@ -625,3 +625,93 @@ def test_claims_are_not_fitted_by_zero(seed):
     y[:50] += 100.0
     wrong = RobustRegressor(random_state=0).fit(X, y)
     assert error(wrong, X, model.predict(X)) < 0.3
+
+
+def test_a_line_without_intercept_is_least_squares_through_the_origin():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)) + np.array([0.0, 5.0, -50.0])
+    y = X @ [1.0, -2.0, 0.1] + rng.uniform(-0.1, 0.1, 200)
+    model = RobustRegressor(alpha=1e-9, fit_intercept=False).fit(X, y)
+    plain = LinearRegression(fit_intercept=False).fit(X, y)
+    assert model.intercept_ == 0.0
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-8)
+    kernel = RobustRegressor("rbf", fit_intercept=False).fit(X, y)
+    assert kernel.intercept_ == 0.0
+    assert np.mean((kernel.predict(X) - y) ** 2) < 0.1 * np.var(y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_line_without_intercept_bears_wrong_rows(seed):
+    """Columns far from the origin have nearly an intercept of their own."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 3)) + np.array([0.0, 5.0, -50.0])
+    f = X @ [1.0, -2.0, 0.1]
+    y = f + 0.1 * rng.normal(size=150)
+    y[:40] += 30.0
+    X[40:45], y[40:45] = 1e6 * X[40:45], 1e9
+    model = RobustRegressor(fit_intercept=False, random_state=0).fit(X, y)
+    assert model.intercept_ == 0.0
+    assert not model.inlier_mask_[:40].any()
+    error = model.predict(X[45:]) - f[45:]
+    assert np.sqrt(np.mean(error**2)) < 0.1
+    with pytest.raises(TypeError, match="fit_intercept"):
+        RobustRegressor(fit_intercept="no").fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", [RobustRegressor("rbf"), OutlierDetector()])
+@pytest.mark.parametrize("seed", range(2))
+def test_rows_of_a_group_do_not_vouch_for_each_other(estimator, seed):
+    """Six visits of a patient, all entered wrongly, agree with each other only."""
+    X, f, y, patients, wrong = _visits(seed, 60)
+    found = clone(estimator).fit(X, y, groups=patients)
+    assert not found.inlier_mask_[wrong].any()
+    assert np.mean(found.inlier_mask_[~wrong]) > 0.98
+    if hasattr(found, "predict"):
+        alone = clone(estimator).fit(X, y)
+        assert alone.inlier_mask_[wrong].all()
+        error, without = (
+            np.sqrt(np.mean((model.predict(X) - f)[~wrong] ** 2))
+            for model in (found, alone)
+        )
+        assert error < min(0.1, without)
+
+
+def test_groups_of_more_rows_than_references_are_fitted_to():
+    """Rows beside the thousand are judged without their own group as well."""
+    X, _, y, patients, wrong = _visits(0, 200)
+    assert len(y) == 1200
+    found = OutlierDetector(random_state=0).fit(X, y, groups=patients)
+    assert np.mean(found.inlier_mask_[wrong]) < 0.05
+    assert np.mean(found.inlier_mask_[~wrong]) > 0.98
+
+
+def _visits(seed, count):
+    """Patients whose visits have nearly the same x; of some all targets are off."""
+    rng = np.random.default_rng(seed)
+    patients = np.repeat(np.arange(count), 6)
+    centre = rng.uniform(-2.0, 2.0, size=(count, 2))
+    X = centre[patients] + 0.01 * rng.normal(size=(len(patients), 2))
+    f = 0.5 * X[:, 0] ** 2 + X[:, 1]
+    wrong = patients % 20 == 3
+    y = f + 0.3 * rng.normal(size=len(patients)) + 5.0 * wrong
+    return X, f, y, patients, wrong
+
+
+def test_groups_are_names_of_any_kind_and_judge_new_rows_too():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 2))
+    y = X.sum(axis=1) + 0.1 * rng.normal(size=120)
+    y[:6] += 5.0
+    names = np.array(["a", "b", "c", "d"])[np.arange(120) % 4]
+    model = RobustRegressor(random_state=0).fit(X, y, groups=names)
+    again = RobustRegressor(random_state=0).fit(X, y, groups=np.arange(120) % 4)
+    assert np.array_equal(model.coef_, again.coef_)
+    assert not model.inlier_mask_[:6].any() and model.inlier_mask_[6:].all()
+    assert model.score_outliers(X[:6], y[:6]).min() > 0.7
+    expected, scale = model.expect(X[6:])
+    assert np.std((y[6:] - expected) / scale) < 2.0
+    one = RobustRegressor(random_state=0).fit(X, y, groups=np.zeros(120))
+    assert np.abs(one.coef_ - 1.0).max() < 0.1
+    for bad in (names[:5], [None] * 120):
+        with pytest.raises(ValueError, match="groups"):
+            RobustRegressor().fit(X, y, groups=bad)

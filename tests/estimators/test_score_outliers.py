@@ -27,16 +27,46 @@ def test_new_rows_of_a_regression_are_judged(line):
     assert 0.5 < np.median(np.abs(u)) / 0.6745 < 1.5
 
 
-def test_clean_fits_flag_nothing_unless_it_is_certain(line):
+def test_rows_beyond_the_tail_are_wrong_though_the_fit_found_none(line):
+    """One absurd row among new ones is seen by a fit to clean rows; usual ones fit."""
     X, y, wrong = line
     X, y = X[~wrong], y[~wrong]
     model = RobustRegressor(random_state=0).fit(X[:120], y[:120])
-    far = np.array([1e3])
-    assert 0.0 < model.score_outliers(X[:1], far)[0] <= 0.001
-    told = RobustRegressor(contamination=0.1, random_state=0).fit(X[:120], y[:120])
-    assert told.score_outliers(X[:1], far)[0] > 0.9
-    with pytest.raises(TypeError, match="certain"):
-        model.score_outliers(X[:1], far, certain="yes")
+    assert model.contamination_ == 0.0
+    new, far = X[120:], y[120:].copy()
+    far[0] += 1e3
+    scores = model.score_outliers(new, far)
+    assert scores[0] > 0.95
+    assert np.all((scores[1:] > 0.0) & (scores[1:] <= 0.001))
+    told = model.score_outliers(new, far, contamination=0.0)
+    assert np.all((told > 0.0) & (told <= 0.001)) and told.argmax() == 0
+    given = RobustRegressor(contamination=0.1, random_state=0).fit(X[:120], y[:120])
+    assert given.score_outliers(new, far)[0] > 0.9
+
+
+def test_rows_apart_in_x_are_not_judged_by_a_tail(line):
+    """Where the reference knows no others it only guesses."""
+    X, y, wrong = line
+    model = RobustRegressor(random_state=0).fit(X[~wrong], y[~wrong])
+    assert model.score_outliers([[300.0, -500.0]], [1e6])[0] <= 0.001
+
+
+def test_a_share_known_from_elsewhere(line):
+    """The larger it is, the likelier a doubtful row is wrong."""
+    X, y, _ = line
+    model = RobustRegressor(random_state=0).fit(X, y)
+    expected, scale = model.expect(X[:1])
+    some = np.repeat(X[:1], 30, axis=0)
+    off = expected + scale * np.linspace(3.0, 30.0, 30)
+    few, usual, many = (
+        model.score_outliers(some, off, contamination=share)
+        for share in (0.001, model.contamination_, 0.45)
+    )
+    assert np.all(few <= many) and np.any(few < many - 0.1)
+    assert np.allclose(usual, model.score_outliers(some, off), atol=0.02)
+    for wrong_value in (0.5, -0.1, "some"):
+        with pytest.raises((TypeError, ValueError), match="contamination"):
+            model.score_outliers(some, off, contamination=wrong_value)
 
 
 @pytest.mark.parametrize("rows", [10, 120])

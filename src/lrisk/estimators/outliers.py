@@ -145,7 +145,8 @@ class OutlierDetector(RowDetector):
                         break
                     believed[kept] = ~found.flagged[index]
             else:
-                found, index = self._judged(X, y, weight, kept, None, told)
+                shared = None if groups is None else places
+                found, index = self._judged(X, y, weight, kept, None, told, shared)
             self._store(found, index, kept, len(y))
         return self
 
@@ -157,6 +158,7 @@ class OutlierDetector(RowDetector):
         kept: Indices,
         predicted: Floats | None,
         told: float | None,
+        places: Indices | None = None,
     ) -> tuple[Detection, Indices]:
         """The judgement of distinct rows, and which of them each row kept is."""
         X, y, weight = X[kept], y[kept], weight[kept]
@@ -169,7 +171,8 @@ class OutlierDetector(RowDetector):
         else:
             distinct = Distinct.of(X, y, weight)
             first, weight, index = distinct.first, distinct.weights, distinct.number
-            found = detect(X[first], y[first], rng)
+            shared = None if places is None else places[kept][first]
+            found = detect(X[first], y[first], rng, shared)
         return (found if told is None else with_given_share(found, told, weight)), index
 
     def _store(self, found: Detection, index: Indices, kept: Indices, n: int) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_count, refused
+from .._params import check_count, check_real, refused
 from .._threads import blas_threads_for
-from .._typing import Floats
+from .._typing import Floats, Indices
 from .._validation import check_flag, generator, unchanged_on_error
 from ..procedures._robust.scales import half_scale
 from ..procedures.outliers import (
@@ -21,6 +21,7 @@ from ..procedures.outliers import (
     RobustFit,
     detect,
     fit_judged,
+    joined_places,
     nothing_detected,
     ranking_score,
     with_given_share,
@@ -31,7 +32,7 @@ from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from ..spaces.kernels import PARAMETERS
 from .robust_base import KernelParameter, RobustEstimator, given
-from .row_facts import rows_of_any_size
+from .row_facts import check_groups, rows_of_any_size
 
 
 class SelectedStage(NamedTuple):
@@ -108,6 +109,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         from those that are kept: for many rows, n_samples·m² work and, up to
         n_samples·m = 5·10⁷, as many numbers in memory, above a few m × m. None, or as
         many as there are rows, means all rows. The linear kernel has no use for it.
+    fit_intercept : bool, default=True
+        Whether f may be other than 0 where all features, or all values of the kernel,
+        are 0. Rows are judged by references that have one in any case.
     random_state : int, RandomState instance or None, default=None
         For the forest, the rows of large tables that the reference is fitted to, and
         the resampled interval.
@@ -200,6 +204,7 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_components: int | None = None,
+        fit_intercept: bool = True,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -211,12 +216,15 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         self.coef0 = coef0
         self.kernel_params = kernel_params
         self.n_components = n_components
+        self.fit_intercept = fit_intercept
         self.random_state = random_state
         self.verbose = verbose
 
     # -- fitting -----------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> Self:
         """Find the rows that do not fit, and fit the others.
 
         Parameters
@@ -226,6 +234,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; 0 counts like no row, k like k copies.
+        groups : array-like of shape (n_samples,) or None
+            Rows of one group, as of one patient, and equal rows with them, are left out
+            together where rows are judged and a kernel model is chosen.
 
         Returns
         -------
@@ -240,11 +251,13 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             distinct = Distinct.of(X[rows], y[rows], weight[rows])
             first = rows[distinct.first]
             own_X, own_y = X[first], y[first]
+            groups = check_groups(self, groups, len(y))
+            places = None if groups is None else joined_places(own_X, groups[first])
             with blas_threads_for(0):  # hundreds of small systems
-                detection = self._detect(own_X, own_y, distinct.weights)
+                detection = self._detect(own_X, own_y, distinct.weights, places)
                 rng = generator(self.random_state)
                 found = fit_judged(
-                    model, own_X, own_y, distinct.weights, detection, rng
+                    model, own_X, own_y, distinct.weights, detection, rng, places
                 )
                 detection = detection.without(found.belong)
                 self._explainer = Explainer.of(own_X[~detection.flagged])
@@ -258,13 +271,20 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
 
     def _model(self) -> Model:
         self._check_parameters()
+        check_flag(self, "fit_intercept", self.fit_intercept)
         auto = self.gamma == "auto"
         kernel = self._kernel(given(self.gamma))
         if kernel.precomputed:
             rule, remedy = "one of features", "rows are judged by their features"
             raise ValueError(refused(self, "kernel", rule, self.kernel, remedy))
         wide = callable(self.kernel) or "gamma" not in PARAMETERS[str(self.kernel)]
-        return Model(kernel, given(self.alpha), auto and not wide, self._components())
+        return Model(
+            kernel,
+            given(self.alpha),
+            auto and not wide,
+            self._components(),
+            bool(self.fit_intercept),
+        )
 
     def _components(self) -> Components | None:
         if self.n_components is None:
@@ -273,12 +293,14 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         salt = generator(self.random_state).integers(2**31)
         return Components(int(self.n_components), int(salt))
 
-    def _detect(self, X: Floats, y: Floats, weights: Floats) -> Detection:
+    def _detect(
+        self, X: Floats, y: Floats, weights: Floats, places: Indices | None
+    ) -> Detection:
         if self.contamination == 0.0:
             return nothing_detected(y, NOT_ASKED, (0.0, 0.0))
         found = self.contamination == "auto"
         rng = generator(self.random_state)
-        detection = detect(X, y, rng)
+        detection = detect(X, y, rng, places)
         if found:
             return detection
         return with_given_share(detection, float(self.contamination), weights)
@@ -351,7 +373,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             return self._values(X), np.full(len(X), scale)
         return self._detector_.expected(X)
 
-    def score_outliers(self, X: Any, y: Any, *, certain: bool = False) -> Floats:
+    def score_outliers(
+        self, X: Any, y: Any, *, contamination: float | None = None
+    ) -> Floats:
         """Chance that rows do not belong to the population of the fit.
 
         Parameters
@@ -360,28 +384,31 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             Rows that the fit has not seen; for its own there is `outlier_score_`.
         y : array-like of shape (n_samples,)
             Observed targets.
-        certain : bool, default=False
-            Whether it is known from elsewhere that some rows are wrong. Otherwise
-            scores only order the rows where the fit found nothing: none reaches 0.001.
+        contamination : float in [0, 0.5) or None, default=None
+            Share of wrong rows if it is known from elsewhere; by default that of the
+            fit. Rows farther out than the tail of the noise reaches are wrong under any
+            share but 0; at 0 scores only order the rows, and none reaches 0.001.
 
         Returns
         -------
         array of shape (n_samples,)
-            Under a given contamination |u|/(|u| + c), with u residuals in local noise
-            scales and c the least |u| among the flagged rows of the fit.
+            If the fit itself was given a contamination, |u|/(|u| + c), with u residuals
+            in local noise scales and c the least |u| among its flagged rows.
         """
         check_is_fitted(self)
-        check_flag(self, "certain", certain)
+        if contamination is not None:
+            check_real(self, "contamination", contamination, low=0, high=0.5,
+                       high_open=True, remedy="or None")  # fmt: skip
         X, y = rows_of_any_size(self, X, y, reset=False, numeric=True)
         if self._detector_ is None:
             expected, scale = self._expect(X)
             with np.errstate(over="ignore"):
                 return ranking_score(np.zeros(len(y)), (y - expected) / scale)
-        u, _, _ = self._detector_.standardised(X, y)
+        u, chance = self._detector_.judged(X, y, contamination)
         if self.contamination != "auto":
             size = np.abs(u)
             return np.asarray(size / np.maximum(size + self._told_cut_, 1e-300))
-        return ranking_score(self._detector_.chance(X, y, u, certain), u)
+        return ranking_score(chance, u)
 
     # -- explaining --------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from lrisk.procedures.outliers.feature_errors import (
     far_values,
 )
 from lrisk.procedures.outliers.forest import MedianForest
+from lrisk.procedures.outliers.kernel_ridge import Pairs
 from lrisk.procedures.outliers.leverage import leverage_rows
 from lrisk.procedures.outliers.noise_level import NoiseLevel
 from lrisk.procedures.outliers.reference import (
@@ -200,6 +201,27 @@ def test_reference_of_many_rows_starts_from_few(seed):
     assert np.median(np.abs(reference.residuals[~dirty.mask])) < 1.3 * np.median(
         np.abs(oracle.residuals)
     )
+
+
+def test_new_rows_are_judged_without_their_place():
+    """As by a fit without the rows of that place, under the same width and penalty."""
+    rng = np.random.default_rng(0)
+    places = rng.integers(12, size=150)
+    X = rng.normal(size=(12, 2))[places] + 0.1 * rng.normal(size=(150, 2))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=150)
+    reference = ordinary_reference(X, y, Columns.of(X), places)
+    new = X[::7] + 0.05
+    found = reference.predict_elsewhere(new, places[::7])
+    K = Pairs.of(reference.rows, reference.rows).kernel(reference.gamma)
+    rows = reference.columns.compressed(new)
+    asked = Pairs.of(rows, reference.rows).kernel(reference.gamma)
+    for k, place in enumerate(places[::7]):
+        rest = np.flatnonzero(places != place)
+        A = K[np.ix_(rest, rest)] + reference.penalty * np.eye(len(rest))
+        c = np.linalg.solve(A, y[rest] - reference.level)
+        assert found[k] == pytest.approx(asked[k, rest] @ c + reference.level, abs=1e-7)
+    elsewhere = reference.predict_elsewhere(new, np.full(len(new), 99))
+    np.testing.assert_allclose(elsewhere, reference.predict(new), atol=1e-9)
 
 
 def test_columns_differ_by_more_than_chance():

@@ -9,6 +9,7 @@ from lrisk.procedures.outliers.kernel_ridge import (
     EigenRidge,
     Pairs,
     squared_distances,
+    together,
     weighted_ridge,
 )
 
@@ -43,6 +44,29 @@ def test_left_out_residuals_are_those_of_refits(problem):
         other.fit(K[np.ix_(rest, rest)], y[rest], sample_weight=weights[rest])
         expected = y[i] - other.predict(K[i : i + 1, rest])[0]
         assert fit.residuals[i] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_rows_of_a_place_are_left_out_together(problem, weighted):
+    """As by refits without all of them; of one place each, as without the row."""
+    _, y, K, weights = problem
+    weights = weights if weighted else np.ones(30)
+    places = np.repeat(np.arange(8), [1, 2, 3, 4, 5, 5, 5, 5])[
+        np.random.default_rng(1).permutation(30)
+    ]
+    shared = together(places)
+    assert sorted(map(len, shared)) == [2, 3, 4, 5, 5, 5, 5]
+    found = [weighted_ridge(K, y, weights, 0.05, shared)]
+    if not weighted:
+        found.append(EigenRidge.of(K.copy()).left_out(y, 0.05, shared))
+    for place in range(8):
+        own = places == place
+        other = KernelRidge(alpha=0.05, kernel="precomputed")
+        other.fit(K[np.ix_(~own, ~own)], y[~own], sample_weight=weights[~own])
+        expected = y[own] - other.predict(K[np.ix_(own, ~own)])
+        for fit in found:
+            np.testing.assert_allclose(fit.residuals[own], expected, atol=1e-8)
+    assert together(np.arange(30)) == () == together(None)
 
 
 def test_rows_without_weight_are_only_predicted(problem):

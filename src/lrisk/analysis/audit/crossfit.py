@@ -27,6 +27,8 @@ BLOCK = 20_000
 PILOT = 1000
 #: Folds that must agree that rows are wrong if all rows together say so, and otherwise.
 SECONDED, OVERRULED = 2, 4
+#: Share of wrong rows that scores are asked under, at most.
+MOST = 0.49
 #: Shares of the worst rows left out of training for the sensitivity curve.
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 
@@ -323,7 +325,8 @@ def _judge(
     found.expected[at], found.scale[at] = expect(robust, X, found.least_scale)
     if not found.certain:
         return
-    scores = robust.score_outliers(X, y, certain=True)
+    share = min(found.share, MOST)
+    scores = robust.score_outliers(X, y, contamination=share)
     if recipe.contamination == "auto":
         scores[_contradicted(fold, robust, X, y, scores)] = CONSTANTS.wrong_value_chance
     found.scores[at] = scores

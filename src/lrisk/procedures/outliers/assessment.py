@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Bools, Floats
+from ..._typing import Bools, Floats, Indices
 from .._robust.scales import Columns, compress, half_scale, prevailing_value
 from .constants import CONSTANTS as C
 from .forest import MedianForest
@@ -240,31 +240,39 @@ def predictable_ratio(ordinary: Floats, robust: Floats, flagged: Bools) -> float
     return float(np.sqrt(mine / max(float(theirs), 1e-300)))
 
 
-def assess(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Assessment:
+def assess(
+    X: Floats,
+    y: Floats,
+    seed: int,
+    places: Indices | None = None,
+    *,
+    groups: bool = True,
+) -> Assessment:
     """Compare at most a thousand rows with a reference of their own.
 
     It is the flexible one, or the line of the majority where rows are nearer to that.
 
     With `groups` predictable rows apart in X are named and left to the caller; without,
-    all that is predictable is structure.
+    all that is predictable is structure. Rows of one of the `places` are left out of a
+    flexible reference together.
     """
     columns = Columns.of(X)
     width = tie_width(y)
     if has_point_mass(y):
-        found = _assessed_beside_mass(ordinary_reference(X, y, columns), y)
+        found = _assessed_beside_mass(ordinary_reference(X, y, columns, places), y)
         return found._replace(beside_mass=True)
-    found = _assessed(_nearer_reference(X, y, columns, seed), y, width)
+    found = _assessed(_nearer_reference(X, y, columns, seed, places), y, width)
     if found.mixture.share >= C.large_share and found.reference.approximate:
         # What was found may have widened the columns' scales.
         own = Columns.of(X[~found.mixture.flagged])
         if own.differ(columns):
             columns = own
-            again = _assessed(robust_reference(X, y, columns), y, width)
+            again = _assessed(robust_reference(X, y, columns, places), y, width)
             found = again if again.mixture.share > 0.0 else found
     flagged, share = found.mixture.flagged, found.mixture.share
     if flagged.sum() < 3:
         return found
-    ordinary = ordinary_reference(X, y, columns)
+    ordinary = ordinary_reference(X, y, columns, places)
     ratio = predictable_ratio(ordinary.residuals, found.reference.residuals, flagged)
     if ratio < C.predictable_below:
         rows = found.reference.rows
@@ -278,10 +286,10 @@ def assess(X: Floats, y: Floats, seed: int, *, groups: bool = True) -> Assessmen
 
 
 def _nearer_reference(
-    X: Floats, y: Floats, columns: Columns, seed: int
+    X: Floats, y: Floats, columns: Columns, seed: int, places: Indices | None
 ) -> AnyReference:
     """The flexible reference, or the line if half of the rows are nearer to it."""
-    flexible = robust_reference(X, y, columns)
+    flexible = robust_reference(X, y, columns, places)
     line = line_reference(X, y, columns, seed)
     if line is None or half_scale(line.residuals) > half_scale(flexible.residuals):
         return flexible

@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Floats
+from ..._typing import Bools, Floats
 from .._robust.scales import compress
 from .assessment import Assessment
 from .constants import CONSTANTS as C
 from .gaps import apart_from
+from .populations import Tails
 from .reference import GivenReference, seen_from
 
 #: Scales within which targets are held while they are judged.
@@ -31,11 +32,16 @@ class Units(NamedTuple):
 
 
 class Detector(NamedTuple):
-    """Judges any row as those of the reference were."""
+    """Judges any row as those of the reference were.
+
+    silent : whether what was found is predictable after all
+    tails : of the residuals of all rows, in noise scales
+    """
 
     assessment: Assessment
     silent: bool
-    units: "Units"
+    units: Units
+    tails: Tails
 
     @property
     def finds(self) -> bool:
@@ -46,31 +52,53 @@ class Detector(NamedTuple):
         """What the reference expects at new rows, and the scale of the noise there."""
         return expected_values(self.assessment, self.units, X)
 
-    def standardised(self, X: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-        """Residuals in noise scales, expected values, noise scales of new rows."""
-        expected, scale = self.expected(X)
-        return compress((y - expected) / scale, C.far_residual), expected, scale
+    def judged(
+        self, X: Floats, y: Floats, share: float | None = None
+    ) -> tuple[Floats, Floats]:
+        """Residuals of new rows in noise scales, and the chance to be outliers.
 
-    def chance(self, X: Floats, y: Floats, u: Floats, certain: bool = False) -> Floats:
-        """The chance of new rows to be outliers.
-
-        If it is `certain`, from elsewhere, that there are some, then the populations
-        count that the evidence of the table's own was too weak for.
+        Under a `share` of outliers known from elsewhere populations count that the
+        evidence of the table's own was too weak for. Rows beyond the tails are outliers
+        whatever the share, but where the reference knows no others.
         """
-        reference, mixture = self.assessment.reference, self.assessment.mixture
-        if mixture.populations is None or not (self.finds or certain):
+        expected, scale = self.expected(X)
+        with np.errstate(over="ignore"):
+            away = (y - expected) / scale
+        u = compress(away, C.far_residual)
+        chance = self.chance(X, y, u, share)
+        beyond = self.tails.expected_beyond(away)
+        far = np.flatnonzero((beyond < C.too_far) & (chance <= C.flagged_above))
+        if share != 0.0 and len(far):
+            far = far[
+                ~self._apart(self.assessment.reference.columns.compressed(X[far]))
+            ]
+            chance[far] = 1.0 - beyond[far]
+        return u, chance
+
+    def chance(
+        self, X: Floats, y: Floats, u: Floats, share: float | None = None
+    ) -> Floats:
+        """The chance of new rows to be of the outlying population."""
+        reference, both = self.assessment.reference, self.assessment.mixture.populations
+        if share is None:
+            share = 0.0 if both is None or not self.finds else both.share
+        if both is None or share == 0.0:
             return np.zeros(len(y))
-        chance = mixture.populations.outlier_probability(u)
+        chance = both._replace(share=share).outlier_probability(u)
         y = self.units.inward(y)
         veto, doubtful = self.assessment.veto, np.flatnonzero(chance > 0.5)
         if veto is not None and len(doubtful):
             rows = reference.columns.compressed(X[doubtful])
             fitted = veto.forest.predict(rows)
             fits = veto.fits(y[doubtful] - fitted, fitted, rows, own=False)
-            known = reference.rows[~mixture.flagged]
-            fits[fits] = ~apart_from(rows[fits], known)
+            fits[fits] = ~self._apart(rows[fits])
             chance[doubtful[fits]] = np.minimum(chance[doubtful[fits]], 0.5)
         return chance
+
+    def _apart(self, rows: Floats) -> Bools:
+        """Which compressed rows lie where the reference knows no others that fit."""
+        known = ~self.assessment.mixture.flagged
+        return apart_from(rows, self.assessment.reference.rows[known])
 
     def with_populations_of(self, other: "Detector") -> "Detector":
         """The same detector with the other's word on how outliers are spread."""
@@ -78,7 +106,8 @@ class Detector(NamedTuple):
         mixture = own.mixture._replace(
             populations=theirs.populations, share=theirs.share
         )
-        return Detector(own._replace(mixture=mixture), other.silent, self.units)
+        own = own._replace(mixture=mixture)
+        return Detector(own, other.silent, self.units, other.tails)
 
 
 def expected_values(
@@ -89,7 +118,8 @@ def expected_values(
     fitted = np.empty(len(X)) if given is None else given
     scale = np.empty(len(X))
     for part, rows, squares in seen_from(reference, X):
-        if not isinstance(reference, GivenReference):
+        if given is None:
+            assert not isinstance(reference, GivenReference)
             fitted[part] = reference.values(rows, squares)
         scale[part] = mixture.level.at_distances(fitted[part], squares)
     return units.outward(fitted + mixture.shift), units.size * scale

@@ -5,13 +5,20 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from ..._typing import Floats
+from ..._typing import Floats, Indices
 from ...spaces import Kernel, NystroemSpace
 from ...spaces.nystroem import HELD_ENTRIES, Centres
 from .._robust.scales import USABLE
 from ..nystroem import drawn_centres
 from .constants import CONSTANTS as C
-from .kernel_ridge import Pairs, blocks, inverse_and_solution
+from .kernel_ridge import (
+    EigenRidge,
+    Pairs,
+    Together,
+    blocks,
+    left_out_and_solution,
+    together,
+)
 from .linear_fit import Scaling
 
 #: Penalties tried, and factors on the default γ.
@@ -65,18 +72,27 @@ def _prepared(
     alpha: float | None,
     search_gamma: bool,
     factors: Floats,
+    intercept: bool,
+    places: Indices | None,
 ) -> Prepared:
     """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
     scaling = Scaling.of(X, weights)
     # Beside farther rows arithmetic loses the distances of the others.
     Z = np.clip(scaling(X), -USABLE, USABLE)
-    level = float(np.average(y, weights=weights))
+    level = float(np.average(y, weights=weights)) if intercept else 0.0
     target = y - level
     few = np.linspace(0, len(y) - 1, min(len(y), C.kernel_search_rows)).astype(int)
     penalty = alpha
     if alpha is None or search_gamma:
         kernel, penalty = _search(
-            Z[few], target[few], weights[few], kernel, alpha, search_gamma, factors[few]
+            Z[few],
+            target[few],
+            weights[few],
+            kernel,
+            alpha,
+            search_gamma,
+            factors[few],
+            together(None if places is None else places[few]),
         )
     assert penalty is not None
     return Prepared(scaling, Z, level, target, kernel, penalty)
@@ -92,23 +108,28 @@ def fit_kernel(
     search_gamma: bool = True,
     components: Components | None = None,
     factors: Floats | None = None,
+    intercept: bool = True,
+    places: Indices | None = None,
 ) -> KernelFit:
     """Kernel ridge regression on standardised columns; γ and α by leave-one-out.
 
     Over all rows, or over fewer `components` drawn from them. `factors` as in
-    `fit_linear`.
+    `fit_linear`; f is about the mean of y, or without an `intercept` about 0. Rows of
+    one of the `places` are left out of a fit together.
     """
     factors = np.ones(len(y)) if factors is None else factors
     weights = weights * factors
-    begun = _prepared(X, y, weights, kernel, alpha, search_gamma, factors)
+    begun = _prepared(
+        X, y, weights, kernel, alpha, search_gamma, factors, intercept, places
+    )
     if components is not None and components.number < len(y):
         drawn = drawn_centres(X, components.number, components.salt)
         return _over_centres(begun, weights, begun.Z[drawn])
     scaling, Z, level, target, kernel, penalty = begun
     A = kernel(Z, Z)
     A.flat[:: len(y) + 1] += penalty / weights
-    inverse, dual = inverse_and_solution(A, target)
-    return KernelFit(kernel, scaling, Z, dual, level, penalty, dual / inverse)
+    left_out, dual = left_out_and_solution(A, target, together(places))
+    return KernelFit(kernel, scaling, Z, dual, level, penalty, left_out)
 
 
 def _over_centres(begun: Prepared, weights: Floats, rows: Floats) -> KernelFit:
@@ -142,6 +163,7 @@ def _search(
     alpha: float | None,
     search_gamma: bool,
     factors: Floats,
+    places: Together,
 ) -> tuple[Kernel, float]:
     """The γ and α of the least Σ w_i a_i e_i², with residuals left out of the fit.
 
@@ -158,12 +180,9 @@ def _search(
         K = candidate(Z, Z)
         K *= root[:, None]
         K *= root
-        values, vectors = scipy.linalg.eigh(K, overwrite_a=True, check_finite=False)
-        values = np.maximum(values, 0.0)
-        projected, squares = vectors.T @ (root * y), vectors * vectors
+        eigen = EigenRidge.of(K)
         for penalty in grid:
-            shrink = 1.0 / (values + penalty)
-            left = (vectors @ (shrink * projected)) / (squares @ shrink)
+            left = eigen.left_out(root * y, penalty, places).residuals
             error = float((factors * left) @ left)
             if best is None or error < best[0]:
                 best = (error, candidate, float(penalty))

@@ -1,25 +1,41 @@
 """Gaussian-kernel ridge regression with every residual left out of its own fit."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from ..._typing import Floats
+from ..._typing import Floats, Indices
 
-#: Weights below this enter a fit no more.
-SMALLEST_WEIGHT = 1e-3
+#: Weights below this enter a fit no more; where places are left out of it, they are no
+#: less than the second.
+SMALLEST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-6
 #: Entries of a matrix between new rows and centres held at once: what a core's cache
 #: holds, since each entry is passed over several times.
 BLOCK_ENTRIES = 100_000
 
 
+#: Rows that are left out of a fit together, by place; those of a place alone are not
+#: among them.
+Together = tuple[Indices, ...]
+
+
+def together(places: Indices | None) -> Together:
+    """The rows of every place that has more than one."""
+    if places is None:
+        return ()
+    order = np.argsort(places, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(places[order])) + 1)
+    return tuple(part for part in parts if len(part) > 1)
+
+
 class RidgeFit(NamedTuple):
-    """f = K a with leave-one-out residuals for all rows."""
+    """f = K a with residuals left out of their own fit for all rows, and weights."""
 
     residuals: Floats
     coefficients: Floats
+    weights: Floats
 
 
 def blocks(n: int, m: int) -> Iterator[slice]:
@@ -108,28 +124,45 @@ def bumps(squares: Floats, gamma: float) -> Floats:
     return np.exp(K, out=K)
 
 
-def weighted_ridge(K: Floats, y: Floats, weights: Floats, penalty: float) -> RidgeFit:
+def weighted_ridge(
+    K: Floats, y: Floats, weights: Floats, penalty: float, places: Together = ()
+) -> RidgeFit:
     """Minimise Σ w_i (y_i − f(x_i))² + λ‖f‖²; residuals of rows as if left out.
 
     With A = K_SS + λ diag(1/w) over the rows S of some weight, f = K_:S A⁻¹ y_S; the
-    residual of a row in S left out is (A⁻¹y)_i / (A⁻¹)_ii, of any other y − f.
+    residual of a row in S left out is (A⁻¹y)_i / (A⁻¹)_ii, of any other y − f. Those of
+    rows G left out together are (A⁻¹)_GG⁻¹ (A⁻¹y)_G; then all rows have some weight.
     """
     used = np.flatnonzero(weights > SMALLEST_WEIGHT)
+    if places:
+        weights, used = np.maximum(weights, LEAST_WEIGHT), np.arange(len(y))
     whole = len(used) == len(y)
     A = K.copy() if whole else K[np.ix_(used, used)]
     A.flat[:: len(used) + 1] += penalty / weights[used]
-    inverse_diagonal, solved = inverse_and_solution(A, y[used])
+    left_out, solved = left_out_and_solution(A, y[used], places)
     coefficients = np.zeros(len(y))
     coefficients[used] = solved
     residuals = y - K @ coefficients
-    residuals[used] = solved / inverse_diagonal
-    return RidgeFit(residuals, coefficients)
+    residuals[used] = left_out
+    return RidgeFit(residuals, coefficients, weights)
 
 
-def inverse_and_solution(A: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Diagonal of A⁻¹, and A⁻¹y, with more ridge where rounding needs it.
+def left_out_residuals(
+    solved: Floats, diagonal: Floats, places: Together, block: Callable[..., Floats]
+) -> Floats:
+    """Residuals left out, of A⁻¹y, the diagonal of A⁻¹, and its blocks."""
+    out = np.asarray(solved / diagonal)
+    for own in places:
+        out[own] = np.linalg.solve(block(own), solved[own])
+    return out
 
-    With A = UᵀU the diagonal is Σ_j (U⁻¹)²_ij: a third of the work of A⁻¹ is saved.
+
+def left_out_and_solution(
+    A: Floats, y: Floats, places: Together = ()
+) -> tuple[Floats, Floats]:
+    """Residuals left out, and A⁻¹y, with more ridge where rounding needs it.
+
+    With A = UᵀU the diagonal of A⁻¹ is Σ_j (U⁻¹)²_ij: a third of its work is saved.
     """
     diagonal = A.diagonal().copy()
     extra = 0.0
@@ -141,7 +174,12 @@ def inverse_and_solution(A: Floats, y: Floats) -> tuple[Floats, Floats]:
         A.flat[:: len(y) + 1] = diagonal + extra
     solved = scipy.linalg.lapack.dpotrs(factor, y, lower=0)[0]
     inverse = scipy.linalg.lapack.dtrtri(factor, lower=0, overwrite_c=1)[0].T
-    return np.einsum("ji,ji->i", inverse, inverse), solved
+    diagonal = np.einsum("ji,ji->i", inverse, inverse)
+
+    def block(own: Indices) -> Floats:
+        return np.asarray(inverse[:, own].T @ inverse[:, own])
+
+    return left_out_residuals(solved, diagonal, places, block), solved
 
 
 class EigenRidge(NamedTuple):
@@ -157,8 +195,14 @@ class EigenRidge(NamedTuple):
         values, vectors = scipy.linalg.eigh(K, overwrite_a=True, check_finite=False)
         return cls(np.maximum(values, 0.0), vectors, vectors * vectors)
 
-    def left_out(self, y: Floats, penalty: float) -> RidgeFit:
-        """Leave-one-out residuals of the unweighted fit."""
+    def left_out(self, y: Floats, penalty: float, places: Together = ()) -> RidgeFit:
+        """Residuals of the unweighted fit without a row, or without its place."""
         shrink = 1.0 / (self.values + penalty)
         solved = self.vectors @ (shrink * (self.vectors.T @ y))
-        return RidgeFit(solved / (self.squares @ shrink), solved)
+
+        def block(own: Indices) -> Floats:
+            return np.asarray((self.vectors[own] * shrink) @ self.vectors[own].T)
+
+        diagonal = self.squares @ shrink
+        residuals = left_out_residuals(solved, diagonal, places, block)
+        return RidgeFit(residuals, solved, np.ones(len(y)))

@@ -37,7 +37,12 @@ def _may_pull(rows: Bools, pulling: Bools) -> bool:
 
 
 def leverage_rows(
-    X: Floats, y: Floats, weights: Floats, group: Bools, alpha: float | None
+    X: Floats,
+    y: Floats,
+    weights: Floats,
+    group: Bools,
+    alpha: float | None,
+    intercept: bool = True,
 ) -> Bools:
     """Suspected rows that misfit a robust line through the rest.
 
@@ -49,7 +54,7 @@ def leverage_rows(
     suspected = [s for s in suspected_rows(X, group) if _may_pull(s, pulling)]
     while suspected:
         left = ~pulling
-        lines = Lines(X[left], y[left], weights[left], alpha)
+        lines = Lines(X[left], y[left], weights[left], alpha, intercept)
         with np.errstate(over="ignore", invalid="ignore"):  # of rows soon left out
             trials = [_tried(lines, rows[left]) for rows in suspected]
         best = min(trials, key=lambda trial: trial.error)
@@ -82,14 +87,20 @@ class Lines:
     """Linear fits to parts of a table."""
 
     def __init__(
-        self, X: Floats, y: Floats, weights: Floats, alpha: float | None
+        self,
+        X: Floats,
+        y: Floats,
+        weights: Floats,
+        alpha: float | None,
+        intercept: bool = True,
     ) -> None:
         self.X, self.y, self.weights, self._alpha = X, y, weights, alpha
+        self._origin = None if intercept else np.zeros(X.shape[1])
 
     def through(self, rows: Bools) -> LinearFit:
         """The fit to some rows."""
         X, y, weights = self.X[rows], self.y[rows], self.weights[rows]
-        return fit_linear(X, y, weights, self._alpha)
+        return fit_linear(X, y, weights, self._alpha, origin=self._origin)
 
     @cached_property
     def whole(self) -> LinearFit:

@@ -72,6 +72,7 @@ def majority_line(
     known: Bools,
     alpha: float | None,
     rng: np.random.Generator,
+    intercept: bool = True,
 ) -> Line:
     """The line through most rows, and the factors of all of them in it.
 
@@ -95,28 +96,31 @@ def majority_line(
     own = slice(None) if usual.all() else usual  # no copy of a large table
     columns, weights = Columns.of(X[own]), weights / unit
     alpha = None if alpha is None else alpha / unit
-    Z = columns.bounded(X)
-    usable = np.maximum(Z.max(axis=1), -Z.min(axis=1)) <= USABLE
+
+    def over(columns: Columns) -> Rows:
+        origin = None if intercept else -columns.center / columns.scale
+        return Rows(columns.bounded(X), y, weights, alpha, origin)
+
+    rows = over(columns)
+    usable = np.maximum(rows.Z.max(axis=1), -rows.Z.min(axis=1)) <= USABLE
     if np.all(usable):
-        line = _majority_line(Rows(Z, y, weights, alpha), usual, usable, known, rng)
-        return line.over(columns)
-    far = np.any(np.abs(Z) > USABLE, axis=0)
+        return _majority_line(rows, usual, usable, known, rng).over(columns)
+    far = np.any(np.abs(rows.Z) > USABLE, axis=0)
     held = np.clip(X, -SQUARED, SQUARED)
     wide = columns._replace(scale=np.where(far, held.std(axis=0), columns.scale))
-    rows = Rows(wide.bounded(X), y, weights, alpha)
     all_rows = np.ones(len(y), dtype=bool)
-    line = _majority_line(rows, usual, all_rows, known, rng).over(wide)
+    line = _majority_line(over(wide), usual, all_rows, known, rng).over(wide)
     if 2 * np.sum(usual & usable) < np.sum(usual):
         return line
-    without = _majority_line(Rows(Z, y, weights, alpha), usual, usable, known, rng)
-    return _worth_most([line, without.over(columns)], usual & usable, ~all_rows)
+    without = _majority_line(rows, usual, usable, known, rng).over(columns)
+    return _worth_most([line, without], usual & usable, ~all_rows)
 
 
 def _majority_line(
     rows: Rows, usual: Bools, usable: Bools, known: Bools, rng: np.random.Generator
 ) -> Line:
     """The line of some standardised rows; those that are not usable stay out of it."""
-    Z, y, weights, _ = rows
+    Z, y, weights = rows[:3]
     usual = usual & usable
     own = slice(None) if usual.all() else usual  # no copy of a large table
     distance, far = mean_log_distance(Z, weights, usual)
@@ -128,7 +132,8 @@ def _majority_line(
         return _with_far_rows(rows, line, usual, usable)
     plain = _without_shrinkage(rows)
     half = usual.copy()
-    half[usual] = tightest_half(Rows(Z[own], y[own], weights[own], plain.alpha), rng)
+    part = plain._replace(Z=Z[own], y=y[own], weights=weights[own])
+    half[usual] = tightest_half(part, rng)
     places = compress(Z, COMPRESSED_BEYOND)
     near, unknown = _near(plain, half)
     near = connected(places, near) & (usual | ~unknown)

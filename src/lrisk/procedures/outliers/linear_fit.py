@@ -70,6 +70,7 @@ class LinearFit(NamedTuple):
 
     basis, squares, mass : directions of the standardised rows, their sums of squares,
         and the sum of the weights
+    level_variance : of its level, in that of the noise; 0 without an intercept
     """
 
     scaling: Scaling
@@ -80,6 +81,7 @@ class LinearFit(NamedTuple):
     basis: Floats
     squares: Floats
     mass: float
+    level_variance: float
 
     def predict(self, X: Floats) -> Floats:
         """Values at other rows."""
@@ -88,13 +90,13 @@ class LinearFit(NamedTuple):
     def leverage(self, X: Floats) -> Floats:
         """Variance of f(x) in that of the noise: zᵀ(ZᵀWZ + α)⁻¹z + 1/Σw; shape (n,).
 
-        All but infinite in directions that the rows of the fit do not have: a penalty
-        is no knowledge.
+        Without an intercept the last term is missing. All but infinite in directions
+        that the rows of the fit do not have: a penalty is no knowledge.
         """
         out = np.empty(len(X))
         for part in blocks(len(X), X.shape[1]):  # no copy of a large table
             out[part] = self._leverage(self.scaling(X[part]))
-        return out + 1.0 / self.mass
+        return out + self.level_variance
 
     def _leverage(self, z: Floats) -> Floats:
         along = z @ self.basis
@@ -140,6 +142,7 @@ def fit_linear(
     alpha: float | None = None,
     factors: Floats | None = None,
     scale: Floats | None = None,
+    origin: Floats | None = None,
 ) -> LinearFit:
     """Ridge regression on standardised columns; α by leave-one-out unless given.
 
@@ -151,15 +154,19 @@ def fit_linear(
     With `factors` a, which hold rows back, the weights are w∘a, and α has the least
     Σ w_i a_i² e_i², e_i the residuals left out: what a row can add to that is bounded
     like its pull on the fit. Rows with a factor of 0 take no part, and have no residual
-    left out. `scale` is that of the columns, if it is known.
+    left out. `scale` is that of the columns, if it is known. A line without intercept
+    is 0 at its `origin`, shape (d,).
     """
     table = _Table.of(X, y, weights, factors)
     y, weights, n, d = table.y, table.weights, len(table.y), X.shape[1]
     if scale is None:
         scale = Scaling.of(table.rows(slice(None)), weights).scale
-    scaling = Scaling(table.mean(), scale)
     mass, unit = float(np.sum(weights)), float(np.mean(weights))
-    level = float(np.average(y, weights=weights))
+    level, level_variance, center = 0.0, 0.0, origin
+    if center is None:
+        level, level_variance = float(np.average(y, weights=weights)), 1.0 / mass
+        center = table.mean()
+    scaling = Scaling(center, scale)
     target = y - level
     values, V = table.directions(scaling)
     turn = V / np.sqrt(values)
@@ -174,7 +181,7 @@ def fit_linear(
         shrink = values / (values + penalties[:, None])
         rows = scaling(table.rows(part)) @ turn
         residuals = target[part, None] - rows @ (shrink * projected).T
-        own = weights[part, None] * ((rows * rows) @ shrink.T + 1.0 / mass)
+        own = weights[part, None] * ((rows * rows) @ shrink.T + level_variance)
         return np.asarray(residuals / np.maximum(1.0 - own, 1e-10))
 
     best = 0
@@ -192,7 +199,9 @@ def fit_linear(
     slopes = V @ (np.sqrt(values) / (values + penalty) * projected)
     coef = slopes / scaling.scale
     intercept = level - float(coef @ scaling.center)
-    return LinearFit(scaling, coef, intercept, penalty, left, V, values, mass)
+    return LinearFit(
+        scaling, coef, intercept, penalty, left, V, values, mass, level_variance
+    )
 
 
 class _Table(NamedTuple):

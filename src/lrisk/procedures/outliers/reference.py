@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
-from ..._typing import Floats
+from ..._typing import Floats, Indices
 from .._robust.scales import (
     COMPRESSED_BEYOND,
     Columns,
@@ -22,13 +23,16 @@ from .._robust.scales import (
 )
 from .constants import CONSTANTS as C
 from .kernel_ridge import (
+    LEAST_WEIGHT,
     SMALLEST_WEIGHT,
     DistancesTo,
     EigenRidge,
     Pairs,
     RidgeFit,
+    Together,
     blocks,
     bumps,
+    together,
     weighted_ridge,
 )
 from .line import majority_line
@@ -40,6 +44,7 @@ class Reference(NamedTuple):
 
     residuals : y − f(x) of its own rows, each left out of its fit
     columns, rows, gamma, penalty, coefficients, level : what predicts other rows
+    weights, places : of its rows; those of a place are left out together
     """
 
     residuals: Floats
@@ -49,6 +54,8 @@ class Reference(NamedTuple):
     penalty: float
     coefficients: Floats
     level: float
+    weights: Floats
+    places: Indices | None
 
     @property
     def approximate(self) -> bool:
@@ -71,6 +78,32 @@ class Reference(NamedTuple):
         c = self.coefficients
         plane = rows @ (c @ self.rows / rows.shape[1]) + c.sum()
         return np.asarray(bumps(squares, self.gamma) @ c + plane + self.level)
+
+    def predict_elsewhere(self, X: Floats, places: Indices) -> Floats:
+        """Values at new rows by the fit without the rows of their places; shape (n,).
+
+        Without rows G the coefficients are c − M_:G M_GG⁻¹ c_G, with M the inverse of
+        K + λ diag(1/w).
+        """
+        if self.places is None:
+            return self.predict(X)
+        A = Pairs.of(self.rows, self.rows).kernel(self.gamma)
+        A.flat[:: len(A) + 1] += self.penalty / np.maximum(self.weights, LEAST_WEIGHT)
+        M, c = scipy.linalg.inv(A, check_finite=False), self.coefficients
+        names = np.unique(self.places)
+        table = np.tile(c, (len(names) + 1, 1))
+        for without, name in zip(table, names, strict=False):
+            own = np.flatnonzero(self.places == name)
+            without -= M[:, own] @ np.linalg.solve(M[np.ix_(own, own)], c[own])
+        at = np.searchsorted(names, places).clip(max=len(names) - 1)
+        at = np.where(names[at] == places, at, len(names))
+        out = np.empty(len(X))
+        for part, rows, squares in seen_from(self, X):
+            own = table[at[part]]
+            plane = np.einsum("ij,ij->i", rows, own @ self.rows) / rows.shape[1]
+            bump = np.einsum("ij,ij->i", bumps(squares, self.gamma), own)
+            out[part] = bump + plane + own.sum(axis=1) + self.level
+        return out
 
 
 class LineReference(NamedTuple):
@@ -168,7 +201,9 @@ def best_of(fits: list[RidgeFit], y: Floats) -> int:
     return int(np.argmin(errors))
 
 
-def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
+def robust_reference(
+    X: Floats, y: Floats, columns: Columns, places: Indices | None = None
+) -> Reference:
     """Gaussian-kernel ridge regression by half-samples, then Tukey's bisquare.
 
     Each of a few widths and penalties is tried on at most 400 rows from two starts (the
@@ -181,12 +216,13 @@ def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     few = np.linspace(0, len(y) - 1, min(len(y), C.reference_search_rows)).astype(int)
     pairs = Pairs.of(rows[few], rows[few])
     unit = pairs.unit
+    shared = together(None if places is None else places[few])
     fits: list[RidgeFit] = []
     for width in C.robust_gammas:
-        K = pairs.kernel(width * unit)
-        starts = _starts(K, y[few] - level, low - level, high - level)
+        fitter = Fitter(pairs.kernel(width * unit), y[few] - level, shared)
+        starts = _starts(fitter, low - level, high - level)
         for penalty in C.robust_penalties:
-            fits += [_robust_fit(K, y[few] - level, penalty, s) for s in starts]
+            fits += [_robust_fit(fitter, penalty, s) for s in starts]
     choice, start = divmod(best_of(fits, y[few]), 2)
     width, penalty = (
         C.robust_gammas[choice // len(C.robust_penalties)],
@@ -197,14 +233,17 @@ def robust_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
         K = Pairs.of(rows, rows).kernel(width * unit)
         residuals = y - level - K[:, few] @ fit.coefficients
         residuals[few] = fit.residuals
-        fit = _robust_fit(K, y - level, penalty, _nearest_half(residuals))
-    gamma = width * unit
+        fitter = Fitter(K, y - level, together(places))
+        fit = _robust_fit(fitter, penalty, _nearest_half(residuals))
+    gamma, c = width * unit, fit.coefficients
     return Reference(
-        fit.residuals, columns, rows, gamma, penalty, fit.coefficients, level
+        fit.residuals, columns, rows, gamma, penalty, c, level, fit.weights, places
     )
 
 
-def ordinary_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
+def ordinary_reference(
+    X: Floats, y: Floats, columns: Columns, places: Indices | None = None
+) -> Reference:
     """Ordinary Gaussian-kernel ridge regression, width and penalty by leave-one-out.
 
     Targets are held within fifty scales, against overflow only.
@@ -213,11 +252,13 @@ def ordinary_reference(X: Floats, y: Floats, columns: Columns) -> Reference:
     low, high = shortest_half(y)
     level, reach = 0.5 * (low + high), 50.0 * max(high - low, spread(y))
     held = np.clip(y - level, -reach, reach)
-    gamma, penalty = _least_left_out(rows, held)
+    gamma, penalty = _least_left_out(rows, held, places)
     K = Pairs.of(rows, rows).kernel(gamma)
-    fit = weighted_ridge(K, held, np.ones(len(y)), penalty)
-    residuals = y - level - (held - fit.residuals)
-    return Reference(residuals, columns, rows, gamma, penalty, fit.coefficients, level)
+    fit = weighted_ridge(K, held, np.ones(len(y)), penalty, together(places))
+    residuals, c = y - level - (held - fit.residuals), fit.coefficients
+    return Reference(
+        residuals, columns, rows, gamma, penalty, c, level, fit.weights, places
+    )
 
 
 def weighted_reference(
@@ -227,36 +268,39 @@ def weighted_reference(
 
     Width and penalty are `searched`, or those of the other.
     """
-    rows = reference.rows
+    rows, places = reference.rows, reference.places
     level = float(np.average(y, weights=weights))
     gamma, penalty = reference.gamma, reference.penalty
     if searched:
         used = weights > 0.5
         cap = 3.0 * half_scale(reference.residuals[used])
-        gamma, penalty = _least_left_out(rows[used], y[used] - level, cap)
+        own = None if places is None else places[used]
+        gamma, penalty = _least_left_out(rows[used], y[used] - level, own, cap)
     K = Pairs.of(rows, rows).kernel(gamma)
-    fit = weighted_ridge(K, y - level, weights, penalty)
+    fit = weighted_ridge(K, y - level, weights, penalty, together(places))
     return reference._replace(
         residuals=fit.residuals,
         gamma=gamma,
         penalty=penalty,
         coefficients=fit.coefficients,
         level=level,
+        weights=fit.weights,
     )
 
 
 def _least_left_out(
-    rows: Floats, y: Floats, cap: float = np.inf
+    rows: Floats, y: Floats, places: Indices | None, cap: float = np.inf
 ) -> tuple[float, float]:
     """γ and λ with the lowest (capped) leave-one-out error on at most 400 rows."""
     few = np.linspace(0, len(y) - 1, min(len(y), C.reference_search_rows)).astype(int)
     pairs = Pairs.of(rows[few], rows[few])
     unit = pairs.unit
+    shared = together(None if places is None else places[few])
     best: tuple[float, float, float] | None = None
     for width in C.ordinary_gammas:
         eigen = EigenRidge.of(pairs.kernel(width * unit))
         for penalty in C.ordinary_penalties:
-            residuals = eigen.left_out(y[few], penalty).residuals
+            residuals = eigen.left_out(y[few], penalty, shared).residuals
             error = capped_error(residuals, cap)
             if best is None or error < best[0]:
                 best = (error, width * unit, penalty)
@@ -264,21 +308,34 @@ def _least_left_out(
     return best[1], best[2]
 
 
-def _starts(K: Floats, y: Floats, low: float, high: float) -> list[Floats]:
+class Fitter(NamedTuple):
+    """Ridge fits of one target under one kernel."""
+
+    K: Floats
+    y: Floats
+    places: Together
+
+    def fit(self, weights: Floats, penalty: float) -> RidgeFit:
+        """The fit of weighted rows."""
+        return weighted_ridge(self.K, self.y, weights, penalty, self.places)
+
+
+def _starts(fitter: Fitter, low: float, high: float) -> list[Floats]:
     """Half-samples that start from the shortest half of y, and from a Huber fit.
 
     They are found under soft penalties, which all penalties of the grid share.
     """
+    y = fitter.y
     middle = ((y >= low) & (y <= high)).astype(np.float64)
     weights = np.ones(len(y))
     residuals = y
     for _ in range(4):
-        residuals = weighted_ridge(K, y, weights, 1.0).residuals
+        residuals = fitter.fit(weights, 1.0).residuals
         cut = C.huber * half_scale(residuals)
         weights = np.clip(cut / np.maximum(np.abs(residuals), 1e-300), 1e-2, 1.0)
     starts = [middle, _nearest_half(residuals)]
     for penalty in C.soft_penalties:
-        starts = [_half_sample(K, y, s, penalty, C.soft_steps)[0] for s in starts]
+        starts = [_half_sample(fitter, s, penalty, C.soft_steps)[0] for s in starts]
     return starts
 
 
@@ -290,14 +347,14 @@ def _nearest_half(residuals: Floats) -> Floats:
 
 
 def _half_sample(
-    K: Floats, y: Floats, weights: Floats, penalty: float, steps: int
+    fitter: Fitter, weights: Floats, penalty: float, steps: int
 ) -> tuple[Floats, RidgeFit | None]:
     """C-steps: fit a half, take the half that fits best.
 
     Also the fit to that half, if the steps ended because it changed no more.
     """
     for _ in range(steps):
-        fit = weighted_ridge(K, y, weights, penalty)
+        fit = fitter.fit(weights, penalty)
         nearest = _nearest_half(fit.residuals)
         if np.array_equal(nearest, weights):
             return weights, fit
@@ -305,10 +362,10 @@ def _half_sample(
     return weights, None
 
 
-def _robust_fit(K: Floats, y: Floats, penalty: float, weights: Floats) -> RidgeFit:
+def _robust_fit(fitter: Fitter, penalty: float, weights: Floats) -> RidgeFit:
     """Half-sample C-steps from some weights, then bisquare steps."""
-    weights, settled = _half_sample(K, y, weights, penalty, C.half_steps)
-    fit = weighted_ridge(K, y, weights, penalty) if settled is None else settled
+    weights, settled = _half_sample(fitter, weights, penalty, C.half_steps)
+    fit = fitter.fit(weights, penalty) if settled is None else settled
     scale = half_scale(fit.residuals)
     for _ in range(8):
         if scale <= 0.0:
@@ -317,9 +374,9 @@ def _robust_fit(K: Floats, y: Floats, penalty: float, weights: Floats) -> RidgeF
         bisquare = np.where(np.abs(u) < 1.0, (1.0 - u * u) ** 2, 0.0)
         if np.max(np.abs(bisquare - weights)) < 0.02:
             break
-        if np.sum(bisquare > SMALLEST_WEIGHT) < len(y) // 2:
+        if np.sum(bisquare > SMALLEST_WEIGHT) < len(u) // 2:
             break  # exact data: what rounding leaves has no scale
         weights = bisquare
-        fit = weighted_ridge(K, y, weights, penalty)
+        fit = fitter.fit(weights, penalty)
         scale = min(scale, half_scale(fit.residuals))
     return fit

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Bools, Floats
+from ..._typing import Bools, Floats, Indices
 from ...spaces import Kernel
 from .._robust.scales import half_scale
 from .constants import CONSTANTS as C
@@ -20,12 +20,16 @@ NOT_ASKED = "not asked"
 
 
 class Model(NamedTuple):
-    """What is fitted in the end: "linear" or a kernel, penalties given or searched."""
+    """What is fitted in the end: "linear" or a kernel, penalties given or searched.
+
+    intercept : whether f may be other than 0 at the origin of X, or where no kernel is
+    """
 
     kernel: Kernel
     alpha: float | None
     search_gamma: bool
     components: Components | None = None
+    intercept: bool = True
 
     @property
     def linear(self) -> bool:
@@ -39,11 +43,20 @@ class Model(NamedTuple):
         return self._replace(alpha=fit.alpha, kernel=fit.kernel, search_gamma=False)
 
     def fit(
-        self, X: Floats, y: Floats, weights: Floats, factors: Floats | None = None
+        self,
+        X: Floats,
+        y: Floats,
+        weights: Floats,
+        factors: Floats | None = None,
+        places: Indices | None = None,
     ) -> LinearFit | KernelFit:
-        """The fit of weighted rows, some of them held back by factors."""
+        """The fit of weighted rows, some of them held back by factors.
+
+        Rows of one of the `places` are left out of a kernel fit together.
+        """
         if self.linear:
-            return fit_linear(X, y, weights, self.alpha, factors)
+            origin = None if self.intercept else np.zeros(X.shape[1])
+            return fit_linear(X, y, weights, self.alpha, factors, origin=origin)
         return fit_kernel(
             X,
             y,
@@ -53,6 +66,8 @@ class Model(NamedTuple):
             search_gamma=self.search_gamma,
             components=self.components,
             factors=factors,
+            intercept=self.intercept,
+            places=places,
         )
 
 
@@ -102,6 +117,7 @@ def fit_judged(
     weights: Floats,
     detection: Detection,
     rng: np.random.Generator,
+    places: Indices | None = None,
 ) -> RobustFit:
     """The fit of the rows that belong, none of which can pull it far.
 
@@ -111,13 +127,18 @@ def fit_judged(
     back this is the ordinary fit. The errors compare both on the rows kept, with one
     cap.
     """
+
+    def fit_of(model: Model, rows: Bools, factors: Floats) -> LinearFit | KernelFit:
+        own = None if places is None else places[rows]
+        return model.fit(X[rows], y[rows], weights[rows], factors[rows], own)
+
     no_rows = np.zeros(len(y), dtype=bool)
     if detection.source == NOT_ASKED:
-        ordinary = model.fit(X, y, weights)
+        ordinary = model.fit(X, y, weights, places=places)
         se = _errors_of(ordinary, X, weights)
         return RobustFit(ordinary, no_rows, no_rows, "ordinary", {}, se)
     with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
-        ordinary = model.fit(X, y, weights)
+        ordinary = model.fit(X, y, weights, places=places)
     if model.linear:
         say = _by_the_line(model, X, y, weights, detection, rng)
     else:
@@ -128,15 +149,15 @@ def fit_judged(
         return RobustFit(ordinary, pulling, belong, "ordinary", {}, se)
     kept = factors > 0.0
     sure = kept & ~ruling
-    fit = model.fit(X[sure], y[sure], weights[sure], factors[sure])
+    fit = fit_of(model, sure, factors)
     if np.any(final[kept] != np.where(sure, factors, 0.0)[kept]):
         model = model.parameters_of(fit)
-        fit = model.fit(X[kept], y[kept], weights[kept], final[kept])
+        fit = fit_of(model, kept, final)
     if isinstance(fit, LinearFit) and doubtful.any():
         back = doubtful & _foreseen(fit, X, y, detection)
         final, kept = np.where(back, 1.0, final), kept | back
         model = model.parameters_of(fit)
-        fit = model.fit(X[kept], y[kept], weights[kept], final[kept])
+        fit = fit_of(model, kept, final)
     chosen = "robust" if dropped.any() else "without leverage"
     if kept.all():
         chosen = "held back"
@@ -214,13 +235,25 @@ def _by_the_line(
     asked = ~dropped | detection.apart
     usual = ~dropped
     usual[usual] = ~leverage_rows(
-        X[usual], y[usual], weights[usual], detection.group[usual], model.alpha
+        X[usual],
+        y[usual],
+        weights[usual],
+        detection.group[usual],
+        model.alpha,
+        model.intercept,
     )
     asked &= usual | dropped
     known = np.abs(detection.in_core_scales(y)) <= C.held_beyond
     part = slice(None) if asked.all() else asked  # no copy of a large table
     line = majority_line(
-        X[part], y[part], weights[part], usual[part], known[part], model.alpha, rng
+        X[part],
+        y[part],
+        weights[part],
+        usual[part],
+        known[part],
+        model.alpha,
+        rng,
+        model.intercept,
     )
     factors = np.zeros(len(y))
     factors[asked] = line.factors

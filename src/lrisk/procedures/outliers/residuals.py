@@ -55,22 +55,27 @@ class Residuals(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows over standardised columns, weights of mean one, and a penalty if given."""
+    """Rows over standardised columns, weights of mean one, and a penalty if given.
+
+    origin : where lines are 0, shape (d,); None for lines with an intercept
+    """
 
     Z: Floats
     y: Floats
     weights: Floats
     alpha: float | None
+    origin: Floats | None = None
 
     @property
     def parameters(self) -> int:
         """Of a line."""
-        return int(self.Z.shape[1]) + 1
+        return int(self.Z.shape[1]) + (self.origin is None)
 
     def line(self, factors: Floats) -> LinearFit:
         """The line through rows with these factors."""
-        Z, y, weights, alpha = self
-        return fit_linear(Z, y, weights, alpha, factors, np.ones(Z.shape[1]))
+        Z, y, weights, alpha, origin = self
+        unit = np.ones(Z.shape[1])
+        return fit_linear(Z, y, weights, alpha, factors, unit, origin)
 
     def residuals(self, fit: LinearFit, factors: Floats) -> Residuals:
         """Of all rows, by a line in which they have these factors."""

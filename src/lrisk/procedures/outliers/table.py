@@ -18,18 +18,27 @@ from .detection import Detection, nothing_detected
 from .detector import Detector, Units, expected_values
 from .feature_errors import contradicted_values
 from .gaps import apart_from
-from .populations import expected_beyond, is_exact
-from .reference import seen_from
+from .populations import Tails, is_exact
+from .reference import Reference, seen_from
 from .share import estimated_share
 
 
-def detect(X: Floats, y: Floats, rng: np.random.Generator) -> Detection:
-    """Judge all rows of a table (distinct rows, in an order of their own)."""
+def detect(
+    X: Floats, y: Floats, rng: np.random.Generator, places: Indices | None = None
+) -> Detection:
+    """Judge all rows of a table (distinct rows, in an order of their own).
+
+    Rows of one of the `places`, shape (n,), if given, are judged by flexible references
+    that have seen none of them. No forest is asked then: its trees see some rows of a
+    place, and know the others.
+    """
     with blas_threads_for(0):  # hundreds of small systems: more threads only wait
-        return _detect(X, y, rng)
+        return _detect(X, y, rng, places)
 
 
-def _detect(X: Floats, y: Floats, rng: np.random.Generator) -> Detection:
+def _detect(
+    X: Floats, y: Floats, rng: np.random.Generator, places: Indices | None
+) -> Detection:
     n = len(y)
     if np.ptp(y) <= 1e-12 * float(np.max(np.abs(y))):
         return nothing_detected(y, "constant target", (0.0, 0.5))
@@ -38,16 +47,22 @@ def _detect(X: Floats, y: Floats, rng: np.random.Generator) -> Detection:
     if n < C.fewest_ranked:
         return nothing_detected(y, "too few rows", (0.0, 0.5))
     chosen, forest_seed, resample_seed = _drawn(n, rng)
-    found = assess(X[chosen], target[chosen], forest_seed)
+    own = None if places is None else places[chosen]
+    found = assess(X[chosen], target[chosen], forest_seed, own)
     if n < C.fewest_rows and not is_exact(found.mixture.u):
         return _ranked_only(found, y, units)
     group = np.zeros(n, dtype=bool)
     if found.source == "group":
         group = _group_of(found, X, chosen)
         chosen = chosen[~found.group]
-        found = assess(X[chosen], target[chosen], forest_seed, groups=False)
+        own = None if places is None else places[chosen]
+        found = assess(X[chosen], target[chosen], forest_seed, own, groups=False)
         found = found._replace(source="group")
-    return _all_rows(found, units, X, y, chosen, group, forest_seed, resample_seed)
+    fitted = None
+    if places is not None and isinstance(found.reference, Reference):
+        fitted = found.reference.predict_elsewhere(X, places)
+    seeds = forest_seed, resample_seed
+    return _all_rows(found, units, X, y, chosen, group, *seeds, fitted, places is None)
 
 
 def _drawn(n: int, rng: np.random.Generator) -> tuple[Indices, int, int]:
@@ -103,10 +118,12 @@ def _all_rows(
     forest_seed: int,
     resample_seed: int,
     fitted: Floats | None = None,
+    doubted: bool = True,
 ) -> Detection:
     """What the reference says of all rows, and what they all say of the noise.
 
-    `fitted` are values of all rows, for a reference that cannot be asked.
+    `fitted` are values of all rows by references that have not seen them, if the one
+    found has; `doubted` is whether the forest is asked.
     """
     mixture, n = found.mixture, len(y)
     u, expected, scale = (np.empty(n) for _ in range(3))
@@ -124,8 +141,12 @@ def _all_rows(
         u[others] = compress(away / scale[others], C.far_residual)
         if not found.beside_mass:
             found = found.of_all_rows(u)
-    found = with_veto(found, units.inward(y[chosen]), forest_seed)
-    detector = Detector(found, found.vetoed > C.most_vetoed, units)
+    if doubted:
+        found = with_veto(found, units.inward(y[chosen]), forest_seed)
+    with np.errstate(over="ignore"):
+        tails = Tails.of((y - expected) / scale)
+        beyond = tails.expected_beyond((y - expected) / scale)
+    detector = Detector(found, found.vetoed > C.most_vetoed, units, tails)
     chance = np.zeros(n)
     if detector.finds:
         chance[chosen] = found.chance
@@ -133,8 +154,6 @@ def _all_rows(
     share, interval = estimated_share(
         found, detector.silent, u, chance > C.flagged_above, resample_seed
     )
-    with np.errstate(over="ignore"):
-        beyond = expected_beyond((y - expected) / scale)
     far = (beyond < C.too_far) & ~group & (chance <= C.flagged_above)
     apart = _apart(found, X, (chance > 0.5) | far)
     far &= ~apart

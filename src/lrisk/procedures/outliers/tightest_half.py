@@ -38,7 +38,7 @@ def tightest_half(rows: Rows, rng: np.random.Generator) -> Bools:
     Rows far out as a whole are not asked, if they are fewer than half: a line through
     them and a few others is near to all of them, and flat for the rest.
     """
-    Z, y, weights, alpha = rows
+    Z, y, weights = rows[:3]
     distance, far = mean_log_distance(Z, weights, np.ones(len(y), dtype=bool))
     few = np.flatnonzero(distance <= far)
     if 2.0 * np.sum(weights[few]) < np.sum(weights):
@@ -47,10 +47,10 @@ def tightest_half(rows: Rows, rng: np.random.Generator) -> Bools:
     if len(few) > C.half_rows:
         drawn = rng.choice(len(few), C.half_rows, replace=False, p=own / np.sum(own))
         few, own = few[np.sort(drawn)], np.ones(C.half_rows)
-    part = Rows(Z[few], y[few], own, alpha)
+    part = rows._replace(Z=Z[few], y=y[few], weights=own)
     starts = [
         nearest_half(_outlyingness(part.Z), own),
-        *_elemental_halves(part.Z, part.y, own, rng),
+        *_elemental_halves(part, rng),
     ]
     ends = [_concentrated(part, start) for start in starts]
     best = min(ends, key=lambda end: end.square)
@@ -86,16 +86,17 @@ def _concentrated(rows: Rows, half: Bools) -> Concentrated:
     return best
 
 
-def _elemental_halves(
-    Z: Floats, y: Floats, weights: Floats, rng: np.random.Generator
-) -> list[Bools]:
+def _elemental_halves(part: Rows, rng: np.random.Generator) -> list[Bools]:
     """Halves nearest to the best of many lines through a few random rows each."""
-    n, m = len(Z), Z.shape[1] + 1
-    if m > C.elemental_columns + 1 or 2 * m > n:
+    Z, y, weights, _, origin = part
+    n, m = len(Z), part.parameters
+    if Z.shape[1] > C.elemental_columns or 2 * m > n:
         return []
     middle, size = float(np.median(y)), half_scale(y - np.median(y)) or 1.0
-    target = (y - middle) / size
-    rows = np.column_stack([Z, np.ones(n)])
+    if origin is None:
+        target, rows = (y - middle) / size, np.column_stack([Z, np.ones(n)])
+    else:
+        target, rows = y / size, Z - origin
     keys = rng.random((C.starts, n)) ** (1.0 / weights)
     width = min(3 * m, n)
     order = np.argsort(-keys, axis=1, kind="stable")[:, :width]
