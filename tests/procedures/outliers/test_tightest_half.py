@@ -41,3 +41,17 @@ def test_where_most_rows_are_far_out_all_are_asked():
     y = X @ np.array([2.0, -1.0]) + rng.normal(size=60)
     half = tightest_half(Rows(X, y, np.ones(60), 1e-9), rng)
     assert half.sum() == 30
+
+
+@pytest.mark.parametrize("size", [20.0, 1e3])
+def test_wrong_targets_at_one_end_of_thirty_columns_are_not_in_it(size):
+    """No elemental start of 31 rows is free of 30 % wrong ones (0.7³¹)."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1000, 30))
+        y = X @ rng.normal(size=30) + rng.normal(size=1000)
+        along = X @ rng.normal(size=30)
+        wrong = along >= np.quantile(along, 0.7)
+        y[wrong] += size
+        half = tightest_half(Rows(X, y, np.ones(1000), 1e-9), rng)
+        assert half[wrong].sum() <= 5

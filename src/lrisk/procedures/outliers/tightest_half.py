@@ -17,18 +17,23 @@ from .._robust.scales import (
     compress,
     half_scale,
     mean_log_distance,
+    shortest_half,
 )
 from .constants import CONSTANTS as C
 from .linear_fit import LinearFit
 from .residuals import Rows
 
+#: Parts of the targets' order, and directions that are tried in a plane: enough to see
+#: an end of some tenths of the rows.
+SLICES, ANGLES = 10, 8
 
-def nearest_half(distance: Floats, weights: Floats) -> Bools:
-    """The nearest rows that hold half of the weight."""
+
+def nearest_half(distance: Floats, weights: Floats, share: float = 0.5) -> Bools:
+    """The nearest rows that hold half of the weight, or another share."""
     order = np.argsort(np.abs(distance), kind="stable")
     held = np.cumsum(weights[order])
     near = np.zeros(len(weights), dtype=bool)
-    near[order[: int(np.searchsorted(held, 0.5 * held[-1])) + 1]] = True
+    near[order[: int(np.searchsorted(held, share * held[-1])) + 1]] = True
     return near
 
 
@@ -44,13 +49,15 @@ def tightest_half(rows: Rows, rng: np.random.Generator) -> Bools:
     if 2.0 * np.sum(weights[few]) < np.sum(weights):
         few = np.arange(len(y))
     own = weights[few]
-    if len(few) > C.half_rows:
-        drawn = rng.choice(len(few), C.half_rows, replace=False, p=own / np.sum(own))
-        few, own = few[np.sort(drawn)], np.ones(C.half_rows)
+    most = max(C.half_rows, C.half_rows_a_parameter * rows.parameters)
+    if len(few) > most:
+        drawn = rng.choice(len(few), most, replace=False, p=own / np.sum(own))
+        few, own = few[np.sort(drawn)], np.ones(most)
     part = rows._replace(Z=Z[few], y=y[few], weights=own)
     starts = [
         nearest_half(_outlyingness(part.Z), own),
         *_elemental_halves(part, rng),
+        *_halves_by_place(part),
     ]
     ends = [_concentrated(part, start) for start in starts]
     best = min(ends, key=lambda end: end.square)
@@ -67,10 +74,12 @@ class Concentrated(NamedTuple):
     half: Bools
 
 
-def _concentrated(rows: Rows, half: Bools) -> Concentrated:
+def _concentrated(
+    rows: Rows, half: Bools, steps: int = C.concentration_steps
+) -> Concentrated:
     """C-steps: fit a half, take the half that it fits best, and again."""
     best: Concentrated | None = None
-    for _ in range(C.concentration_steps):
+    for _ in range(steps):
         factors = half.astype(np.float64)
         fit = rows.line(factors)
         residuals = rows.residuals(fit, factors).left_out
@@ -118,6 +127,42 @@ def _elemental_halves(part: Rows, rng: np.random.Generator) -> list[Bools]:
             halves.append(nearest_half(target - rows @ fits[i], weights))
         last = sums[i]
     return halves
+
+
+def _halves_by_place(part: Rows) -> list[Bools]:
+    """Halves that hold few wrong rows where elemental starts hardly hold none.
+
+    Wrong targets at one end of a direction are not at its other end. Which direction is
+    told by the means of rows whose targets are alike (sliced inverse regression, Li
+    1991): they span the plane of the relation and of what is wrong. Of both halves in
+    several directions of that plane those count that lie nearest to lines of their own
+    after two steps. Gross targets anywhere lie outside the shortest half of them.
+    """
+    Z, y, weights = part[:3]
+    if part.parameters <= C.elemental_parameters:
+        return []
+    held = compress(Z, COMPRESSED_BEYOND)
+    held = held - np.average(held, axis=0, weights=weights)
+    slices = np.array_split(np.argsort(y, kind="stable"), SLICES)
+    means = np.array([weights[own] @ held[own] for own in slices])
+    means /= np.sqrt([[np.sum(weights[own])] for own in slices])
+    gram = (held.T * weights) @ held
+    gram.flat[:: len(gram) + 1] += 1e-9 * float(np.trace(gram))
+    ways = scipy.linalg.eigh(means.T @ means, gram)[1][:, :-3:-1]
+    share = min(max(0.25, C.rows_a_parameter * part.parameters / len(y)), 0.5)
+    angles = np.arange(ANGLES) * np.pi / ANGLES
+    along = held @ ways @ np.array([np.cos(angles), np.sin(angles)])[: ways.shape[1]]
+    starts = [
+        nearest_half(values - end, weights, share)
+        for values in along.T
+        for end in (values.min(), values.max())
+    ]
+    begun = sorted(
+        (_concentrated(part, start, 2) for start in starts), key=lambda end: end.square
+    )
+    low, high = shortest_half(y)
+    usual = nearest_half(y - 0.5 * (low + high), weights)
+    return [usual, *(end.half for end in begun[: C.best_starts])]
 
 
 def _outlyingness(Z: Floats) -> Floats:
