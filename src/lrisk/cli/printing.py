@@ -12,6 +12,8 @@ from rich.table import Table
 from ..analysis.audit import AuditResult
 from ..analysis.audit.curves import tail_level
 from ..analysis.audit.reasons import counted, number, percent
+from ..analysis.audit.result import Finding
+from ..analysis.audit.sections import by_section, in_words
 from ..analysis.audit.wording import COUNTING, NOISE_SCALE, loss_groups
 from ..report.text import printable
 
@@ -74,6 +76,10 @@ def print_audit(result: AuditResult, console: Console) -> None:
             say(f"\n[bold]{title}[/]")
             for entry in entries[:MOST]:
                 say(f"  {plain(entry.text)}")
+    for title, findings in by_section(result.findings):
+        say(f"\n[bold]{title}[/]")
+        for finding in findings[:MOST]:
+            say(f"  {plain(in_words(finding))}{_where(finding)}")
     if result.verdicts:
         say("\n[bold]Your verdicts[/]\n  " + _verdicts(result.verdicts))
     if result.comparison and "text" in result.comparison:
@@ -83,6 +89,13 @@ def print_audit(result: AuditResult, console: Console) -> None:
         say("\n[bold]What to do next[/]")
     for step in result.next_steps:
         say(f"  • {plain(step)}")
+
+
+def _where(finding: Finding) -> str:
+    """The first rows of a finding, counted from 1."""
+    rows = ", ".join(str(row) for row in finding.rows[:MOST])
+    more = " …" if finding.count > MOST else ""
+    return f" (rows {rows}{more})" if finding.count > 1 else f" (row {rows})"
 
 
 def _losses(result: AuditResult) -> Table:

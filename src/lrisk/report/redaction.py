@@ -59,6 +59,7 @@ def redacted(result: AuditResult) -> AuditResult:
         times=[replace(g, group=f"period {i + 1}") for i, g in enumerate(result.times)],
         causes=[_cause(cause, name_columns) for cause in result.causes],
         repairs=[_repair(repair, name_columns) for repair in result.repairs],
+        findings=[finding.redacted() for finding in result.findings],
         noisy_range="in one part of its range" if result.noisy_range else "",
         comparison=_comparison(result.comparison),
         options={k: _option(v, columns) for k, v in result.options.items()},

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.audit import AuditResult, GroupRate, LossCurve
+from ..analysis.audit.sections import by_section, in_words
 from ..analysis.audit.wording import COUNTING, NOISE_SCALE, loss_groups
 from ..analysis.scores import ThresholdCurve, threshold_curve
 from . import figures
@@ -200,6 +201,21 @@ def _lists(result: AuditResult) -> dict[str, Any]:
         }
         for repair in result.repairs[:MOST]
     ]
+    sections = [
+        {
+            "title": title,
+            "entries": [
+                {
+                    "text": printable(in_words(finding), 400),
+                    "rows": ", ".join(str(row) for row in finding.rows[:MOST]),
+                    "more": max(finding.count - MOST, 0),
+                }
+                for finding in found[:MOST]
+            ],
+            "more": max(len(found) - MOST, 0),
+        }
+        for title, found in by_section(result.findings)
+    ]
     columns = [
         {
             "name": printable(column.name, 80),
@@ -213,6 +229,7 @@ def _lists(result: AuditResult) -> dict[str, Any]:
     return {
         "causes": causes,
         "repairs": repairs,
+        "sections": sections,
         "steps": [printable(step, 400) for step in result.next_steps[:MOST]],
         "columns": columns,
         "more_columns": count(max(len(result.columns) - MOST_COLUMNS, 0)),

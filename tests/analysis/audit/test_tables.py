@@ -166,14 +166,6 @@ def test_repeated_names_are_told_apart():
     assert [c.name for c in table_of(frame, "y").columns] == ["a", "a.1"]
 
 
-def test_values_behind_a_gap_are_noted():
-    rng = np.random.default_rng(0)
-    weight = rng.normal(70, 8, 200)
-    assert typed_column("weight", weight).note == ""
-    weight[[5, 50, 150]] *= 1000
-    assert "3 values lie far from all others" in typed_column("weight", weight).note
-
-
 def text(cells):
     return typed_column("c", np.array(cells, dtype=object))
 

@@ -43,7 +43,9 @@ def test_values_far_from_all_others_do_not_look_clean():
     data["dose"][[5, 9, 11]] = [5123.4, 4987.1, 6001.7]
     result = audit(data, "y")
     assert not result.looks_clean and "looks clean" not in result.summary
-    assert "values of dose lie far" in result.summary
+    assert "Odd values of single columns: 1 finding." in result.summary
+    assert result.findings[0].rows == [6, 10, 12]
+    assert result.next_steps[0].startswith("Check this: dose: 3 rows far above")
 
 
 def test_the_limit_stands_beside_a_clean_verdict_without_a_bound():

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import AnyArray, Bools, Indices
-from ...procedures.outliers.feature_errors import suspected_columns
 from .reading_text import days, readings
 from .result import remark
 
@@ -19,8 +18,6 @@ MOSTLY = 0.9
 NEARLY_UNIQUE, FEWEST_ROWS = 0.5, 20
 #: Mean length from which on nearly unique text is called text.
 LONG = 25
-#: How a note speaks of values that may be in another unit.
-FAR_WORDS = "lie far from all others"
 _ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|nr|no)$", re.IGNORECASE)
 
 
@@ -222,16 +219,4 @@ def _checked(column: Column, whole: bool = False) -> Column:
         if integral and (bool(np.all(steps == 1.0)) or _ID_NAME.search(column.name)):
             note = "Numbers the rows: left out of the models."
             return replace(column, kind="identifier", note=note)
-    return _with_far_values(column) if column.kind == "numeric" else column
-
-
-def _with_far_values(column: Column) -> Column:
-    """Note values that lie far out, behind a gap, as in another unit."""
-    known = column.values[~np.isnan(column.values)]
-    suspects = suspected_columns(known[:, None])
-    if not suspects:
-        return column
-    far = known[suspects[0][1]]
-    note = f"{column.note} {len(far)} values {FAR_WORDS}.".strip()
-    examples = [column.example, f"{far[0]:.6g}"]
-    return replace(column, note=note, example="; ".join(e for e in examples if e))
+    return column

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -132,6 +132,38 @@ class Repair:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """One thing that a section found.
+
+    Attributes
+    ----------
+    section, kind : str
+        Which section found it, and what it is.
+    columns : list of str
+    rows : list of int
+        Counted from 1, the header left out; of very many the first.
+    count : int
+        How many rows it concerns.
+    numbers : dict of str to float
+        Counts, shares and factors, by name: nothing that a cell holds.
+    values : dict of str to str
+        What cells hold, by name; empty in a report that tells no value.
+    """
+
+    section: str
+    kind: str
+    columns: list[str]
+    rows: list[int]
+    count: int
+    numbers: dict[str, float] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+
+    def redacted(self) -> "Finding":
+        """The same without what cells hold."""
+        return replace(self, values={})
+
+
+@dataclass(frozen=True)
 class Sensitivity:
     """Held-out loss when a share of the worst rows is left out of training."""
 
@@ -170,7 +202,7 @@ class AuditResult:
     could be judged, `unflagged_losses` over those of them that are not flagged.
     `tail_gain` is the share by which the tail-risk fit lowers the tail of the better of
     the other two fits on rows that nobody doubts, `tail_gain_error` its standard error;
-    NaN where there is too little to tell.
+    NaN where there is too little to tell. `findings` are what the `sections` found.
     """
 
     source: str
@@ -220,6 +252,7 @@ class AuditResult:
     unflagged_losses: list[LossCurve] = field(default_factory=list)
     tail_gain: float = math.nan
     tail_gain_error: float = math.nan
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def flagged_by_fits(self) -> int:
@@ -265,9 +298,9 @@ class AuditResult:
             "columns": ColumnSummary, "losses": LossCurve, "flagged": FlaggedRow,
             "sensitivity": Sensitivity, "coefficients": CoefficientShift,
             "groups": GroupRate, "times": GroupRate, "causes": Cause,
-            "repairs": Repair, "unflagged_losses": LossCurve,
+            "repairs": Repair, "unflagged_losses": LossCurve, "findings": Finding,
         }  # fmt: skip
-        known = {"unflagged_losses": [], **plain}
+        known = {"unflagged_losses": [], "findings": [], **plain}
         for name, record in records.items():
             known[name] = [_record(record, entry) for entry in known[name]]
         for name in ("scores", "residuals"):

@@ -19,6 +19,7 @@ from .models import Recipe
 from .reasons import MOST_EXPLAINED, expected_of, explain
 from .repairs import likely_repairs
 from .result import AuditResult, FlaggedRow, GroupRate
+from .sections import Context, find_all
 from .share import expected_false, reconciled
 from .sharing import group_rates, noisy_region, shared_causes, time_rates
 from .tables import Table, table_of
@@ -252,6 +253,7 @@ def _assemble(
         tail_gain=gain,
         tail_gain_error=error,
         least_fitting=[int(row) + 1 for row in rows[order[:WORST]]],
+        findings=find_all(Context(table)),
     )
     return in_sentences(result)
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .columns import FAR_WORDS
 from .gains import is_clear
 from .reasons import counted, percent
-from .result import AuditResult, ColumnSummary, LossCurve, Repair
+from .result import AuditResult, LossCurve, Repair
+from .sections import by_section, in_words
 from .share import CLEAN_SHARE
 from .tails import FAR_OUT
 
@@ -27,8 +27,9 @@ LIMIT = (
 )
 #: What to do if nothing was found; it must not sound as if all had been looked for.
 NOTHING_FOUND = (
-    "Nothing that was checked suggests leaving rows out of training. Not checked: "
-    "duplicated rows, and odd values that leave the target as expected."
+    "Nothing that was checked suggests leaving rows out of training. Checked were rows "
+    "that do not fit, exchanged columns, and what single columns and copies of rows "
+    "tell; odd values within the usual range of their column do not show."
 )
 #: What a noise scale is, and how rows are counted.
 NOISE_SCALE = (
@@ -48,12 +49,6 @@ def is_told(result: AuditResult) -> bool:
     return bool(result.options.get("contamination", "auto") != "auto")
 
 
-def far_columns(result: AuditResult) -> list[ColumnSummary]:
-    """Columns with a few values far from all others."""
-    kinds = ("numeric", "target")
-    return [c for c in result.columns if c.kind in kinds and FAR_WORDS in c.note]
-
-
 def exchanged(repairs: list[Repair]) -> list[Repair]:
     """Repairs that exchange columns: they concern rows that are not flagged, too."""
     return [repair for repair in repairs if repair.kind == "swap"]
@@ -70,14 +65,14 @@ def loss_groups(result: AuditResult) -> list[tuple[str, list[LossCurve]]]:
 
 
 def looks_clean(result: AuditResult) -> bool:
-    """Nothing is flagged, or next to nothing that may be nothing; nothing is far out.
+    """Nothing is flagged, or next to nothing that may be nothing; nothing else found.
 
     Rows far out are not called clean even where noise with a heavy tail explains them.
     Of few rows, of a given share of rows, and against a person's word nothing is said.
     """
     if too_few(result) or is_told(result) or _judged(result)[0]:
         return False
-    if result.far_rows or result.tail_rows or far_columns(result):
+    if result.far_rows or result.tail_rows or result.findings:
         return False
     if exchanged(result.repairs) or undecided(result):
         return False
@@ -107,7 +102,11 @@ def summary(result: AuditResult) -> str:
         "flagged or not."
         for repair in exchanged(result.repairs)
     ]
-    return " ".join([*_verdict(result), *swaps, *_of_verdicts(result)])
+    found = [
+        f"{title}: {counted(len(findings), 'finding')}."
+        for title, findings in by_section(result.findings)
+    ]
+    return " ".join([*_verdict(result), *swaps, *found, *_of_verdicts(result)])
 
 
 def _verdict(result: AuditResult) -> list[str]:
@@ -144,8 +143,7 @@ def _verdict(result: AuditResult) -> list[str]:
 
 def _far(result: AuditResult) -> list[str]:
     """Nothing is flagged, and something is odd."""
-    rows, columns = result.far_rows, far_columns(result)
-    odd = []
+    rows, odd = result.far_rows, []
     if rows:
         lie = counted(rows, "row lies", "rows lie")
         odd.append(f"{lie} farther out than the noise of the others explains")
@@ -156,9 +154,6 @@ def _far(result: AuditResult) -> list[str]:
             f"{lie} beyond {FAR_OUT:g} noise scales, as noise with a heavy tail would "
             "bring, and errors too"
         )
-    if columns:
-        names = ", ".join(c.name[:60] for c in columns[:3])
-        odd.append(f"some values of {names} {FAR_WORDS}")
     told = ["The fits flag no row."]
     if odd:
         told = [
@@ -235,12 +230,9 @@ def next_steps(result: AuditResult) -> list[str]:
     steps = [
         f"Check how the target was read: {column.remark}"
         for column in result.columns
-        if column.kind == "target" and column.note and FAR_WORDS not in column.note
+        if column.kind == "target" and column.note
     ]
-    steps += [
-        f"Check the column {column.name[:60]}: {column.remark}"
-        for column in far_columns(result)
-    ]
+    steps += [f"Check this: {in_words(finding)}" for finding in result.findings[:3]]
     if result.looks_clean:
         steps.append(NOTHING_FOUND)
     else:

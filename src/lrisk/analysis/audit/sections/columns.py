@@ -1,0 +1,204 @@
+"""What is odd within single columns, whatever the target says."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import poisson
+
+from ...._typing import Bools, Floats
+from ..columns import Column
+from ..result import Finding
+from .base import FALSE_CLAIMS, Context, first_rows
+from .isolation import isolated_values
+
+#: Known values, and different ones, below which a column is not looked at.
+FEWEST, FEWEST_DIFFERENT = 40, 10
+#: Factors by which values in another unit, or with a slipped point, are off.
+FACTORS = (10.0, 100.0, 1000.0, 2.54, 2.2046, 12.0, 60.0, 1.8, 0.3048, 1.6093)
+#: Different values that must be usual once divided for a factor to be named.
+FEWEST_SCALED = 3
+#: Different values beside a heap that say how many rows a value has, on each side; how
+#: many times as many a heap has; and the share of rows beyond which it is no exception.
+BESIDE, MANY_TIMES, MOST_OF_HEAP = 10, 5.0, 0.25
+#: Different values from which on heaps are looked for: fewer are categories.
+HEAPED = 30
+
+
+class ColumnValues:
+    """Values behind a gap, heaps at one value, and stretches of one value."""
+
+    name, title = "columns", "Odd values of single columns"
+
+    def find(self, context: Context) -> list[Finding]:
+        """Each kind is tried in every column, at an equal part of the false claims."""
+        columns = [c for c in _looked_at(context) if c.kind in ("numeric", "target")]
+        level = FALSE_CLAIMS / max(4 * len(columns), 1)
+        found = []
+        for column in columns:
+            own = [*_isolated(column, level), *_stretches(column, level)]
+            found += _unlike([*own, *_heaps(column, level)])
+        return found
+
+    def words(self, finding: Finding) -> str:
+        """What it is, how many rows, and what it may mean."""
+        (name,), values, numbers = finding.columns, finding.values, finding.numbers
+        rows = _counted(finding)
+        if finding.kind in ("far above", "far below"):
+            shown = f" ({values['range']})" if "range" in values else ""
+            nearest = f", {values['nearest']}" if "nearest" in values else ""
+            text = f"{name}: {rows} {finding.kind} all others{shown}; "
+            text += f"the nearest other value{nearest} is {numbers['ratio']:.2g} times "
+            text += "as near to the middle."
+            if "factor" in numbers:
+                factor = numbers["factor"]
+                undone = f"Divided by {factor:g}"
+                if factor < 1.0:
+                    undone = f"Multiplied by {1.0 / factor:g}"
+                text += f" {undone} they would be usual."
+            return text
+        value = values.get("value", "one value")
+        if finding.kind == "stretch":
+            return (
+                f"{name}: {value} in {finding.count} rows in a row, where it otherwise "
+                "changes from row to row."
+            )
+        meaning = {
+            "ceiling": "the largest: values may have been cut off there",
+            "floor": "the smallest: values may have been cut off there",
+            "zero": "real, or written where a value is missing",
+        }.get(finding.kind, "real, or a code")
+        return (
+            f"{name}: {value} in {rows}, {numbers['times']:.0f} times as often as any "
+            f"value near it; {meaning}."
+        )
+
+
+def _unlike(findings: list[Finding]) -> list[Finding]:
+    """Leave out what is said of rows of which something is said already."""
+    kept: list[Finding] = []
+    for finding in findings:
+        if not any(set(finding.rows) <= set(other.rows) for other in kept):
+            kept.append(finding)
+    return kept
+
+
+def _counted(finding: Finding) -> str:
+    return "1 row" if finding.count == 1 else f"{finding.count} rows"
+
+
+def _looked_at(context: Context) -> Iterator[Column]:
+    table = context.table
+    target = [table.target] if table.task == "regression" else []
+    for column in [*table.columns, *target]:
+        if column.has_levels or column.kind in ("boolean", "date", "constant"):
+            continue
+        known = column.values[~column.missing]
+        if len(known) >= FEWEST and len(np.unique(known)) >= FEWEST_DIFFERENT:
+            yield column
+
+
+def _finding(
+    column: Column, kind: str, inside: Bools, numbers: dict[str, float], **shown: str
+) -> Finding:
+    rows = np.flatnonzero(inside)
+    return Finding("columns", kind, [column.name], first_rows(rows), len(rows),
+                   numbers, shown)  # fmt: skip
+
+
+def _isolated(column: Column, level: float) -> Iterator[Finding]:
+    """Values behind a gap that a tail has with a chance below the level."""
+    known = np.flatnonzero(~column.missing)
+    values = column.values[known].astype(np.float64)
+    middle = float(np.median(values))
+    for above in (True, False):
+        found = isolated_values(values, above)
+        if found is None or found.chance > level:
+            continue
+        far, rest = values[found.rows], values[~found.rows]
+        nearest = float(far.min() if above else far.max())
+        numbers = {"ratio": (nearest - middle) / (found.nearest - middle)}
+        factor = _factor(far, rest)
+        if factor is not None:
+            numbers["factor"] = factor
+        inside = np.zeros(len(column.values), dtype=bool)
+        inside[known[found.rows]] = True
+        ends = sorted({_shown(far.min()), _shown(far.max())}, key=float)
+        yield _finding(
+            column, "far above" if above else "far below", inside, numbers,
+            range=" to ".join(ends), nearest=_shown(found.nearest),
+        )  # fmt: skip
+
+
+def _factor(far: Floats, rest: Floats) -> float | None:
+    """A factor that brings all far values among the middle nine tenths of the rest."""
+    if len(np.unique(far)) < FEWEST_SCALED:
+        return None  # a code, or too few to tell a factor from chance
+    low, high = np.quantile(rest, [0.05, 0.95])
+    for factor in FACTORS:
+        for turned in (factor, 1.0 / factor):
+            if np.all((far / turned >= low) & (far / turned <= high)):
+                return turned
+    return None
+
+
+def _heaps(column: Column, level: float) -> Iterator[Finding]:
+    """Values that many times as many rows have as any value near them.
+
+    Were a value as frequent as the most frequent of its neighbours, or as all of them
+    together, the rows that have it beside the first were a Poisson number.
+    """
+    known = column.values[~column.missing]
+    values, counts = np.unique(known, return_counts=True)
+    if len(values) < HEAPED:
+        return
+    for at in np.flatnonzero(counts >= MANY_TIMES):
+        beside = np.r_[
+            counts[max(at - BESIDE, 0) : at], counts[at + 1 : at + 1 + BESIDE]
+        ]
+        usual, count = float(beside.max()), int(counts[at])
+        more = max(usual - 1.0, float(np.sum(beside - 1) + 1) / len(beside))
+        chance = len(values) * float(poisson.sf(count - 2, more))
+        if count < MANY_TIMES * usual or count > MOST_OF_HEAP * len(known):
+            continue
+        if chance > level:
+            continue
+        value = float(values[at])
+        kind = "heap"
+        if value == 0.0:
+            kind = "zero"
+        elif at in (0, len(values) - 1):
+            kind = "floor" if at == 0 else "ceiling"
+        numbers = {"times": count / usual, "share": count / len(known)}
+        inside = column.values == value
+        yield _finding(column, kind, inside, numbers, value=_shown(value))
+
+
+def _stretches(column: Column, level: float) -> Iterator[Finding]:
+    """The longest run of one value in consecutive rows, if chance has none as long.
+
+    A row is equal to the one before with a chance p: the share of the commonest value,
+    or as often as rows of this table are, whichever is more (tables may be sorted). A
+    run of length L then begins at a row with a chance of at most p^(L−1).
+    """
+    values, n = column.values, len(column.values)
+    change = np.flatnonzero(values[1:] != values[:-1]) + 1  # missing cells differ, too
+    starts, ends = np.r_[0, change], np.r_[change, n]
+    longest = int(np.argmax(ends - starts))
+    first, last = int(starts[longest]), int(ends[longest])
+    length = last - first
+    if length < 3:
+        return
+    others = np.delete(values, np.s_[first:last])
+    counts = np.unique(others[~np.isnan(others)], return_counts=True)[1] / n
+    equal = int(np.sum(ends - starts - 1)) - (length - 1)
+    chance = max(float(counts.max()), (equal + 1.0) / max(n - length, 1))
+    if n * chance ** (length - 1) > level or length > MOST_OF_HEAP * n:
+        return
+    inside = np.zeros(n, dtype=bool)
+    inside[first:last] = True
+    shown = _shown(float(values[first]))
+    yield _finding(column, "stretch", inside, {"length": length}, value=shown)
+
+
+def _shown(value: float) -> str:
+    return f"{value:.6g}"

@@ -1,0 +1,99 @@
+"""Odd values of single columns, and the words for them."""
+
+import numpy as np
+import pytest
+
+from lrisk.analysis.audit.sections.base import Context
+from lrisk.analysis.audit.sections.columns import ColumnValues
+from lrisk.analysis.audit.tables import table_of
+
+
+def found(values, name="v"):
+    rng = np.random.default_rng(5)
+    data = {name: values, "y": rng.normal(size=len(values))}
+    return ColumnValues().find(Context(table_of(data, "y")))
+
+
+@pytest.fixture
+def heights():
+    return np.random.default_rng(0).normal(170.0, 10.0, 400)
+
+
+def test_a_clean_column_says_nothing(heights):
+    assert found(heights) == []
+
+
+def test_metres_among_centimetres(heights):
+    heights[:12] /= 100.0
+    (finding,) = found(heights)
+    assert (finding.kind, finding.columns, finding.count) == ("far below", ["v"], 12)
+    assert finding.rows == list(range(1, 13))
+    assert finding.numbers["factor"] == pytest.approx(0.01)
+    words = ColumnValues().words(finding)
+    assert words.startswith("v: 12 rows far below all others (1.")
+    assert "Multiplied by 100 they would be usual." in words
+    bare = ColumnValues().words(finding.redacted())
+    assert "1." not in bare.split("is ")[0] and "12 rows" in bare
+
+
+def test_a_code_is_no_unit(heights):
+    heights[20:25] = 999.0
+    (finding,) = found(heights)
+    assert finding.kind == "far above" and "factor" not in finding.numbers
+    assert finding.rows == [21, 22, 23, 24, 25]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(0.0, "zero"), (190.0, "ceiling"), (150.0, "floor"),
+                        (171.25, "heap")]
+)  # fmt: skip
+def test_one_value_in_many_rows(heights, value, kind):
+    if kind == "zero":
+        heights = np.abs(heights - 170.0) + 0.5
+    rng = np.random.default_rng(1)
+    if kind == "ceiling":
+        heights = np.minimum(heights, value)
+    elif kind == "floor":
+        heights = np.maximum(heights, value)
+    else:
+        heights[rng.choice(400, 12, replace=False)] = value
+    (finding,) = found(heights)
+    assert finding.kind == kind and finding.numbers["times"] >= 5.0
+    shown = f"{value:.6g}"
+    assert shown in ColumnValues().words(finding)
+    assert shown not in ColumnValues().words(finding.redacted())
+
+
+def test_a_stuck_sensor(heights):
+    heights[100:112] = heights[100]
+    (finding,) = found(heights)
+    assert finding.kind == "stretch" and finding.rows == list(range(101, 113))
+    assert "12 rows in a row" in ColumnValues().words(finding)
+
+
+def test_sorted_rounded_and_mostly_zero_columns_are_clean():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rounded = np.round(rng.normal(size=300), 1)
+        zeros = np.where(rng.random(300) < 0.6, 0.0, rng.lognormal(size=300))
+        heaped = np.round(50.0 + 20.0 * rng.normal(size=300))
+        tens = rng.random(300) < 0.4
+        heaped[tens] = np.round(heaped[tens], -1)
+        for values in (rounded, np.sort(rounded), zeros, heaped):
+            assert found(values) == []
+
+
+def test_missing_cells_are_not_looked_at(heights):
+    heights[50:90] = np.nan
+    assert found(heights) == []
+    heights[:3] = 1.7
+    (finding,) = found(heights)
+    assert finding.rows == [1, 2, 3]
+
+
+def test_the_target_is_a_column_too(heights):
+    heights[:5] *= 1000.0
+    data = {"x": np.random.default_rng(0).normal(size=400), "y": heights}
+    (finding,) = ColumnValues().find(Context(table_of(data, "y")))
+    assert finding.columns == ["y"]

@@ -1,0 +1,57 @@
+"""Rows that were entered more than once."""
+
+import numpy as np
+
+from lrisk.analysis.audit.sections.base import Context
+from lrisk.analysis.audit.sections.copies import Copies
+from lrisk.analysis.audit.tables import table_of
+
+
+def found(data):
+    return Copies().find(Context(table_of(data, "y")))
+
+
+def table(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    return {
+        "a": rng.normal(size=n),
+        "b": np.array(["u", "v", "w"], dtype=object)[rng.integers(3, size=n)],
+        "y": rng.normal(size=n),
+    }
+
+
+def appended(data, rows):
+    return {name: np.concatenate([v, v[rows]]) for name, v in data.items()}
+
+
+def test_a_table_without_copies():
+    assert found(table()) == []
+
+
+def test_single_rows_and_a_block():
+    (single,) = found(appended(table(), [17]))
+    assert (single.kind, single.count, single.rows) == ("copy", 1, [201])
+    assert Copies().words(single).startswith("1 row is equal")
+    block, rest = found(appended(table(), [*range(50, 60), 3, 120]))
+    assert (block.kind, block.count) == ("block", 10)
+    assert Copies().words(block) == (
+        "Rows 201 to 210 repeat rows 51 to 60 in every column."
+    )
+    assert (rest.kind, rest.rows) == ("copy", [211, 212])
+
+
+def test_a_row_number_does_not_hide_a_copy():
+    data = appended(table(), [4, 9])
+    data["id"] = np.arange(1, 203)
+    (finding,) = found(data)
+    assert finding.rows == [201, 202]
+
+
+def test_few_different_values_prove_nothing():
+    rng = np.random.default_rng(0)
+    data = {
+        "a": rng.integers(5, size=300).astype(float),
+        "b": rng.integers(4, size=300).astype(float),
+        "y": rng.integers(12, size=300).astype(float),
+    }
+    assert found(data) == []

@@ -1,0 +1,67 @@
+"""Gaps: as rare on clean columns as they are said to be, and found where planted."""
+
+import numpy as np
+import pytest
+
+from lrisk.analysis.audit.sections.isolation import isolated_values
+
+LAWS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "uniform": lambda rng, n: rng.random(n),
+    "lognormal": lambda rng, n: rng.lognormal(size=n),
+    "Cauchy": lambda rng, n: rng.standard_cauchy(n),
+    "t3": lambda rng, n: rng.standard_t(3, n),
+    "Poisson": lambda rng, n: rng.poisson(3, n).astype(float),
+    "whole years": lambda rng, n: rng.integers(18, 90, n).astype(float),
+    "many zeros": lambda rng, n: rng.lognormal(size=n) * (rng.random(n) < 0.4),
+    "two digits": lambda rng, n: np.array(
+        [float(f"{v:.2g}") for v in rng.lognormal(sigma=2.0, size=n)]
+    ),
+    "one decimal": lambda rng, n: np.round(rng.normal(size=n), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("n", [60, 300, 2000])
+def test_clean_columns_have_no_gap_more_often_than_promised(law, n):
+    """Of 60 sides at a level of 1 %, the binomial 99.9 % point is 5."""
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(30):
+        values = LAWS[law](rng, n)
+        for above in (True, False):
+            gap = isolated_values(values, above)
+            found += gap is not None and gap.chance < 0.01
+    assert found <= 5
+
+
+@pytest.mark.parametrize("count", [1, 2, 9, 30])
+def test_values_in_another_unit_are_behind_a_gap(count):
+    rng = np.random.default_rng(count)
+    values = rng.normal(170.0, 10.0, 300)
+    values[:count] *= 10.0
+    found = isolated_values(values, above=True)
+    assert found is not None and found.chance < 0.01
+    np.testing.assert_array_equal(np.flatnonzero(found.rows), np.arange(count))
+    assert found.nearest == values[count:].max()
+    assert isolated_values(values, above=False) is None
+    below = isolated_values(-values, above=False)
+    assert below is not None
+    np.testing.assert_array_equal(below.rows, found.rows)
+
+
+def test_units_and_origin_do_not_matter():
+    rng = np.random.default_rng(0)
+    values = rng.lognormal(size=200)
+    values[:3] = 500.0
+    first, second = (
+        isolated_values(v, above=True) for v in (values, 1e6 * values - 3.0)
+    )
+    assert first is not None and second is not None
+    assert first.chance == pytest.approx(second.chance, rel=1e-6)
+
+
+def test_a_group_of_a_fifth_is_no_exception():
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=240), 50.0 + rng.normal(size=60)])
+    assert isolated_values(values, above=True) is None
