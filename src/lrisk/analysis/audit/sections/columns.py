@@ -74,12 +74,16 @@ class ColumnValues:
 
 
 def _unlike(findings: list[Finding]) -> list[Finding]:
-    """Leave out what is said of rows of which something is said already."""
-    kept: list[Finding] = []
-    for finding in findings:
-        if not any(set(finding.rows) <= set(other.rows) for other in kept):
-            kept.append(finding)
-    return kept
+    """Leave out what is said of rows of which more, or the same, is said already."""
+    rows = [set(finding.rows) for finding in findings]
+    return [
+        finding
+        for i, finding in enumerate(findings)
+        if not any(
+            rows[i] < other or (rows[i] == other and j < i)
+            for j, other in enumerate(rows)
+        )
+    ]
 
 
 def _counted(finding: Finding) -> str:
