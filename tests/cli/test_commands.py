@@ -42,7 +42,8 @@ def test_audit_prints_and_writes(audited):
         assert words in run.output
     with (out / "rows.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["row", "score", "flag", "residual", "reasons", "verdict"]
+    assert list(rows[0]) == ["row", "id", "score", "flag", "observed", "expected",
+                           "residual", "reasons", "verdict"]  # fmt: skip
     assert [row["row"] for row in rows] == [str(i) for i in range(1, 91)]
     flagged = {int(row["row"]) for row in rows if row["flag"] == "true"}
     assert {6, 7, 8, 9, 10} <= flagged and len(flagged) <= 6
@@ -75,7 +76,7 @@ def test_verdicts_given_back_are_kept_and_compared(audited):
     with (again / "rows.csv").open(newline="") as file:
         carried = list(csv.reader(file))
     assert [line[-1] for line in carried[5:9]] == ["", "wrong", "wrong", "right"]
-    assert carried[8][2] == "false" and carried[6][2] == "true"
+    assert carried[8][3] == "false" and carried[6][3] == "true"
 
 
 def write(folder, name, content):
@@ -391,3 +392,21 @@ def test_a_repeated_target_is_refused(tmp_path, capsys):
     path = write(tmp_path, "twice.csv", "x,y,y\n" + "1,2,3\n" * 50)
     assert main(["audit", path, "--target", "y", "--out", str(tmp_path / "o")]) == 2
     assert "several columns 'y'" in capsys.readouterr().err
+
+
+def test_rows_are_named_by_a_column(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    y = 5 * x + rng.normal(size=80)
+    y[3] = 400.0
+    lines = [f"P{i:03d},{a},{b}" for i, (a, b) in enumerate(zip(x, y, strict=True))]
+    data = write(tmp_path, "t.csv", "patient,x,y\n" + "\n".join(lines) + "\n")
+    arguments = [data, "--target", "y", "--id", "patient"]
+    arguments += ["--out", str(tmp_path / "out")]
+    run = CliRunner().invoke(lrisk, ["audit", *arguments])
+    assert run.exit_code == 0, run.output
+    assert "row 4 (P003)" in run.output
+    with (tmp_path / "out" / "rows.csv").open(newline="") as file:
+        row = list(csv.DictReader(file))[3]
+    assert row["id"] == "P003" and float(row["observed"]) == 400.0
+    assert abs(float(row["expected"])) < 50.0

@@ -45,7 +45,8 @@ def test_three_files_that_agree_with_the_audit(tmp_path):
     )
     pd = pytest.importorskip("pandas")
     table = pd.read_csv(folder / "rows.csv", keep_default_na=True)
-    assert list(table) == ["row", "score", "flag", "residual", "reasons", "verdict"]
+    assert list(table) == ["row", "id", "score", "flag", "observed", "expected",
+                           "residual", "reasons", "verdict"]  # fmt: skip
     np.testing.assert_array_equal(table["row"], np.arange(1, 2001))
     np.testing.assert_allclose(table["score"], audit.scores, rtol=1e-7)
     np.testing.assert_allclose(table["residual"], audit.residuals, rtol=1e-7)
@@ -70,10 +71,12 @@ def test_no_cell_is_a_formula(tmp_path):
     for k, word in enumerate(HOSTILE):
         reasons[k] = [word]
         reasons[k + 30] = ["mileage", word]
-    write_audit(replace(audit, reasons=reasons), tmp_path)
+    words = [HOSTILE[k % len(HOSTILE)] for k in range(audit.n_rows)]
+    told = {"ids": words, "observed": words, "expected": words}
+    write_audit(replace(audit, reasons=reasons, **told), tmp_path)
     with open(tmp_path / "rows.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
-    assert len(rows) == audit.n_rows + 1 and {len(row) for row in rows} == {6}
+    assert len(rows) == audit.n_rows + 1 and {len(row) for row in rows} == {9}
     for row in rows[1:]:
         for cell in row:
             if cell[:1] in tuple("=+-@\t\r"):

@@ -129,7 +129,8 @@ def _print_rows(result: AuditResult, console: Console) -> None:
     console.print(f"\n[bold]{title}[/]")
     for row, reasons in rows:
         words = plain(" ".join(reasons))
-        console.print(f"  row {row}: {words}" if words else f"  row {row}")
+        own = f" ({plain(result.ids[row - 1], 40)})" if result.ids else ""
+        console.print(f"  row {row}{own}: {words}" if words else f"  row {row}{own}")
     note = f"{COUNTING} {NOISE_SCALE}" if result.task == "regression" else COUNTING
     console.print(f"  ({note})", style="dim")
 

@@ -44,6 +44,7 @@ def redacted(result: AuditResult) -> AuditResult:
                 row,
                 observed="",
                 expected="",
+                id="",
                 values={},
                 reasons=name_columns.within_all(row.reasons),
             )
@@ -60,6 +61,9 @@ def redacted(result: AuditResult) -> AuditResult:
         causes=[_cause(cause, name_columns) for cause in result.causes],
         repairs=[_repair(repair, name_columns) for repair in result.repairs],
         findings=[finding.redacted() for finding in result.findings],
+        ids=[],
+        observed=[],
+        expected=[],
         noisy_range="in one part of its range" if result.noisy_range else "",
         comparison=_comparison(result.comparison),
         options={k: _option(v, columns) for k, v in result.options.items()},

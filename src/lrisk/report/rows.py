@@ -19,6 +19,7 @@ class ShownRow:
     """A row of the table: words to show, numbers to sort by."""
 
     row: int
+    id: str
     score: str
     score_key: str
     residual: str
@@ -47,7 +48,8 @@ def _shown(row: FlaggedRow, flagged: bool, room: int) -> ShownRow:
     observed, expected = (
         fitted(words, 80, room // 4) for words in (row.observed, row.expected)
     )
-    room -= size_in_html(observed) + size_in_html(expected)
+    own = printable(row.id, 40)
+    room -= size_in_html(observed) + size_in_html(expected) + size_in_html(own)
     reasons: list[str] = []
     for reason in row.reasons[:4]:
         words = printable(reason, 160) if reasons else fitted(reason, 160, room)
@@ -63,6 +65,7 @@ def _shown(row: FlaggedRow, flagged: bool, room: int) -> ShownRow:
         values.append((name, value))
     return ShownRow(
         row=row.row,
+        id=own,
         score=f"{row.score:.3f}",
         score_key=_key(row.score),
         residual=number(row.residual),

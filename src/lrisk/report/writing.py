@@ -20,7 +20,8 @@ from .page import render
 from .redaction import redacted
 
 #: Columns of ``rows.csv``; a person may fill the last.
-COLUMNS = ("row", "score", "flag", "residual", "reasons", "verdict")
+COLUMNS = ("row", "id", "score", "flag", "observed", "expected", "residual",
+           "reasons", "verdict")  # fmt: skip
 
 #: Where a spreadsheet begins to read a formula: at the start of a cell, and, where
 #: it takes another separator for granted, after that.
@@ -131,18 +132,34 @@ def rows_csv(result: AuditResult) -> str:
 
 
 def _rows(result: AuditResult) -> Iterator[tuple[object, ...]]:
+    empty = [""] * result.n_rows
     columns = (
+        result.ids or empty,
         result.scores.tolist(),
         result.flags.tolist(),
+        result.observed or empty,
+        result.expected or empty,
         result.residuals.tolist(),
         result.reasons,
     )
-    for row, (score, flag, residual, reasons) in enumerate(zip(*columns), start=1):
+    for row, (own, score, flag, seen, told, residual, reasons) in enumerate(
+        zip(*columns), start=1
+    ):
         words = harmless("; ".join(reasons)) if reasons else ""
         flagged = "true" if flag else "false"
         said = result.judgements.get(row)
         verdict = harmless(said) if said else ""
-        yield row, _cell(score), flagged, _cell(residual), words, verdict
+        yield (row, _word(own), _cell(score), flagged, _word(seen), _word(told),
+               _cell(residual), words, verdict)  # fmt: skip
+
+
+def _word(text: str) -> str:
+    """A number as it is, or harmless words: a minus in front is no formula."""
+    try:
+        float(text)
+    except ValueError:
+        return harmless(text)
+    return text
 
 
 def _cell(value: float) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from lrisk import AuditResult, audit
+from lrisk import AuditResult, audit, write_audit
 from lrisk.analysis.audit.crossfit import FOLDS, cross_fit
 from lrisk.analysis.audit.models import Recipe
 from lrisk.analysis.audit.tables import table_of
@@ -243,3 +243,62 @@ def test_too_few_rows():
         audit({"a": np.arange(8.0), "y": np.arange(8.0) ** 2}, "y")
     few = audit(clean("t3", n=20), "y")
     assert few.summary.startswith("Too few rows to judge") and not few.flags.any()
+
+
+def _orders(n=120):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    y = 50 + 10 * x + rng.normal(size=n)
+    y[:5] *= 10
+    orders = np.array([f"A{1000 + i}" for i in rng.permutation(n)], dtype=object)
+    return {"order": orders, "x": x, "y": y}
+
+
+def test_rows_can_be_found_again_by_their_own_id(tmp_path):
+    data = _orders()
+    result = audit(data, "y")
+    assert result.id_column == "order" and result.ids == list(data["order"])
+    worst = result.flagged[0]
+    assert worst.id == data["order"][worst.row - 1]
+    frame = result.rows_frame()
+    assert list(frame["id"]) == list(data["order"])
+    np.testing.assert_allclose(frame["observed"].astype(float), data["y"])
+    told = frame["expected"].astype(float)
+    away = data["y"] - told
+    np.testing.assert_allclose(away, result.residuals, atol=0.1)
+    write_audit(result, tmp_path)
+    assert worst.id in (tmp_path / "report.html").read_text("utf-8")
+    write_audit(result, tmp_path, redact=True)
+    for path in tmp_path.iterdir():
+        assert worst.id not in path.read_text("utf-8"), path.name
+
+
+def test_an_id_that_is_given_is_not_learnt_from():
+    data = _orders()
+    data["code"] = np.arange(120) // 2 + 1e6
+    result = audit(data, "y", id="code")
+    assert result.ids[:3] == ["1000000", "1000000", "1000001"]
+    kinds = {column.name: column.kind for column in result.columns}
+    assert kinds["code"] == "identifier"
+    with pytest.raises(ValueError, match="did you mean 'code'"):
+        audit(data, "y", id="coed")
+
+
+def test_the_index_of_a_frame_is_kept():
+    pd = pytest.importorskip("pandas")
+    data = _orders()
+    frame = pd.DataFrame({"x": data["x"], "y": data["y"]}, index=data["order"])
+    assert audit(frame, "y").ids == list(data["order"])
+    assert audit(frame.reset_index(drop=True), "y").ids == []
+
+
+def test_a_label_is_expected_too():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2))
+    labels = np.where(x.sum(axis=1) > 0, "cat", "dog").astype(object)
+    labels[:12] = np.where(labels[:12] == "cat", "dog", "cat")
+    result = audit({"a": x[:, 0], "b": x[:, 1], "y": labels}, "y")
+    for row in result.flagged:
+        assert row.observed != row.expected == result.expected[row.row - 1]
+    wrong = [e != o for e, o in zip(result.expected, result.observed, strict=True)]
+    assert np.mean(wrong[:12]) > 0.6 and np.mean(wrong[12:]) < 0.1

@@ -40,6 +40,16 @@ def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
     return _unique(names), [raw_column(column, n) for n, column in zip(names, series)]
 
 
+def row_names(data: Any) -> list[str]:
+    """The index of a pandas frame as text, if it is more than a count; else nothing."""
+    index = getattr(data, "index", None)
+    if not hasattr(data, "iloc") or index is None:
+        return []
+    if type(index).__name__ == "RangeIndex":
+        return []
+    return [str(name) for name in index]
+
+
 def _unique(names: list[str]) -> list[str]:
     seen: dict[str, int] = {}
     unique = []

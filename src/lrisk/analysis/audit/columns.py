@@ -97,6 +97,14 @@ class Column:
             return "true" if value else "false"
         return f"{value:.6g}"
 
+    def as_text(self) -> list[str]:
+        """Every cell in full: whole numbers without an exponent."""
+        if self.has_levels or self.kind in ("date", "time", "boolean"):
+            return [self.shown(row) for row in range(len(self.values))]
+        return [
+            "" if value != value else f"{value:.17g}" for value in self.values.tolist()
+        ]
+
     def called(self, kind: str) -> "Column":
         """The same column in another role; an identifier does not become a feature."""
         return replace(self, kind=kind, usable=self.is_feature)

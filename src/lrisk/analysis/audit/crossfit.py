@@ -84,6 +84,8 @@ class CrossFit(NamedTuple):
         Losses at some held-out rows without the worst rows in training.
     least_scale : float
         Noise scales are no less: `rounding` of the targets.
+    likeliest : array of int of shape (m,)
+        Class that the robust fit predicts for each row; of quantities zeros.
     """
 
     rows: Indices
@@ -101,6 +103,7 @@ class CrossFit(NamedTuple):
     whole: Whole
     n_training: int
     least_scale: float
+    likeliest: Indices
 
 
 def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
@@ -145,6 +148,7 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         {name: np.zeros(m) for name in FITS},
         {name: np.zeros(m, dtype=bool) for name in FITS},
         np.zeros((len(SHARES), 0)), folds, whole, len(training), rounding(y),
+        np.zeros(m, dtype=np.int64),
     )  # fmt: skip
     trimmed = []
     for k, own in enumerate(folds):
@@ -319,6 +323,7 @@ def _judge(
     robust = fold.robust
     if not recipe.regression:
         found.expected[at] = np.exp(-found.losses["robust"][at])
+        found.likeliest[at] = robust.predict(X)
         # Without noise an order, below any threshold.
         found.scores[at] = (1.0 if found.certain else 0.5) * judge.outlier_score_[at]
         return

@@ -1,7 +1,5 @@
 """Why a row does not fit, in words."""
 
-from typing import Any
-
 import numpy as np
 
 from ..._typing import Floats, Indices
@@ -83,9 +81,7 @@ def expected_of(table: Table, found: CrossFit, i: int) -> str:
     """What was expected of a row, as text."""
     if table.task == "regression":
         return number(found.expected[i])
-    fold: Any = found.folds[int(found.fold[i])]
-    X = fold.preparation.transform(found.rows[i : i + 1])
-    return table.classes[int(fold.robust.predict(X)[0])]
+    return table.classes[int(found.likeliest[i])]
 
 
 def number(value: float) -> str:

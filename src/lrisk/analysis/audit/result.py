@@ -88,6 +88,8 @@ class FlaggedRow:
     reasons : list of str
     values : dict of str to str
         Shown value by column, cut to 80 characters.
+    id : str
+        What the table itself calls the row; empty if nothing.
     """
 
     row: int
@@ -97,6 +99,7 @@ class FlaggedRow:
     expected: str
     reasons: list[str]
     values: dict[str, str]
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,9 @@ class AuditResult:
     `tail_gain` is the share by which the tail-risk fit lowers the tail of the better of
     the other two fits on rows that nobody doubts, `tail_gain_error` its standard error;
     NaN where there is too little to tell. `findings` are what the `sections` found.
+    `ids`, from `id_column`, are what the table itself calls its rows, `observed` and
+    `expected` are targets as text; one for each row, or none where they are not known
+    or must not be told.
     """
 
     source: str
@@ -253,6 +259,10 @@ class AuditResult:
     tail_gain: float = math.nan
     tail_gain_error: float = math.nan
     findings: list[Finding] = field(default_factory=list)
+    id_column: str = ""
+    ids: list[str] = field(default_factory=list)
+    observed: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)
 
     @property
     def flagged_by_fits(self) -> int:
@@ -283,8 +293,11 @@ class AuditResult:
         return pd.DataFrame(
             {
                 "row": np.arange(1, self.n_rows + 1),
+                "id": self.ids or [""] * self.n_rows,
                 "score": self.scores,
                 "flag": self.flags,
+                "observed": self.observed or [""] * self.n_rows,
+                "expected": self.expected or [""] * self.n_rows,
                 "residual": self.residuals,
                 "reasons": [" ".join(words) for words in self.reasons],
                 "verdict": [self.judgements.get(i + 1, "") for i in range(self.n_rows)],

@@ -50,6 +50,7 @@ def audit(
     contamination: str | float = "auto",
     group: str | None = None,
     time: str | None = None,
+    id: str | None = None,
     seed: int = 0,
     verdicts: Any = None,
     compare: dict[str, Any] | None = None,
@@ -80,6 +81,10 @@ def audit(
         A number is taken at its word: so many rows are flagged.
     group, time : str or None
         Columns by which rates of flagged rows and losses are told.
+    id : str or None
+        Column that says which row is which, shown beside row numbers and not learnt
+        from. By default a frame's own index, or the first column in which every row has
+        a value of its own.
     seed : int, default=0
     verdicts : mapping of row to word, sequence of words, or None
         "wrong" or "right" for rows that a person has looked at; rows count from 1.
@@ -113,13 +118,13 @@ def audit(
     parse_spectrum(spectrum)
     if compare is not None:
         check_comparable(compare)
-    table = table_of(data, target, task, group, time)
+    table = table_of(data, target, task, group, time, id)
     said = parse_verdicts(verdicts, table.n_rows)
     recipe = Recipe(table.task, kernel, spectrum, contamination, seed)
     found = cross_fit(table, recipe, progress)
     options = {
         "task": task, "kernel": kernel, "spectrum": spectrum,
-        "contamination": contamination, "group": group, "time": time,
+        "contamination": contamination, "group": group, "time": time, "id": id,
     }  # fmt: skip
     result = _assemble(table, recipe, found, said, compare, source, options, start)
     progress("done", 1.0)
@@ -254,6 +259,10 @@ def _assemble(
         tail_gain_error=error,
         least_fitting=[int(row) + 1 for row in rows[order[:WORST]]],
         findings=find_all(Context(table)),
+        id_column=table.id_column,
+        ids=table.ids,
+        observed=table.target.as_text(),
+        expected=_expected(table, found),
     )
     return in_sentences(result)
 
@@ -301,9 +310,18 @@ def _rows(
                 expected=expected_of(table, found, int(i)),
                 reasons=reasons[row],
                 values={c.name: c.shown(row) for c in table.columns[:MOST_VALUES]},
+                id=table.ids[row] if table.ids else "",
             )
         )
     return shown
+
+
+def _expected(table: Table, found: CrossFit) -> list[str]:
+    """What was expected of every row, as text; nothing of rows that were not used."""
+    told = [""] * table.n_rows
+    for i, row in enumerate(found.rows.tolist()):
+        told[row] = expected_of(table, found, i)
+    return told
 
 
 def _rates(role: str, table: Table, found: CrossFit, flags: Bools) -> list[GroupRate]:

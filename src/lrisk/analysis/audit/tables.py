@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays import check_targets, check_typical_size
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Indices
-from .cells import raw_column, raw_columns
+from .cells import raw_column, raw_columns, row_names
 from .columns import MISSING, Column, typed_column
 from .reading_text import plain_number
 from .result import ColumnSummary
@@ -40,6 +40,10 @@ class Table(NamedTuple):
         What a reader should know of how the target was read; no value is told.
     example : str
         Values that the notes speak of.
+    id_column : str
+        What tells rows apart: a column, "index" for a frame's own, or empty.
+    ids : list of str
+        One for each row, or none.
     """
 
     columns: list[Column]
@@ -49,6 +53,8 @@ class Table(NamedTuple):
     classes: list[str]
     notes: list[str]
     example: str = ""
+    id_column: str = ""
+    ids: list[str] = []  # noqa: RUF012 - never changed
 
     @property
     def n_rows(self) -> int:
@@ -106,6 +112,7 @@ def table_of(
     task: str = "auto",
     group: str | None = None,
     time: str | None = None,
+    id: str | None = None,
 ) -> Table:
     """Read a frame (pandas, polars, a dict of columns) or an array as a table.
 
@@ -115,8 +122,9 @@ def table_of(
     target : str or array-like of shape (n,)
         Name of a column of a frame; the targets themselves otherwise.
     task : {"auto", "regression", "classification"}
-    group, time : str or None
-        Names of columns.
+    group, time, id : str or None
+        Names of columns. By default rows are told apart by a frame's own index, or by
+        the first column in which every row has a value of its own.
     """
     if group is not None and group == time:
         rule, remedy = "another column than group", "choose one role for it"
@@ -145,10 +153,25 @@ def table_of(
         if name is not None:
             at = names.index(closest(name, names, role))
             columns[at] = columns[at].called(role)
+    if id is not None:
+        at = names.index(closest(id, names, "id"))
+        columns[at] = columns[at].called("identifier")
     for column in columns:
         if column.kind == "numeric":
             check_typical_size("audit", f"column {column.name[:60]}", column.values)
-    return _with_target(columns, goal, task)
+    table = _with_target(columns, goal, task)
+    return _with_ids(table, id, row_names(data))
+
+
+def _with_ids(table: Table, given: str | None, index: list[str]) -> Table:
+    """The table with what tells its rows apart: as given, its index, or a column."""
+    if given is None and index:
+        return table._replace(id_column="index", ids=index)
+    for column in table.columns:
+        unique = column.kind == "identifier" and column.distinct == table.n_rows
+        if column.name == given or (given is None and unique):
+            return table._replace(id_column=column.name, ids=column.as_text())
+    return table
 
 
 def _repeats(data: Any, name: str) -> bool:
