@@ -8,8 +8,9 @@ from ..result import Finding
 from .base import Context, Section
 from .columns import ColumnValues
 from .copies import Copies
+from .sources import Sources
 
-SECTIONS: tuple[Section, ...] = (ColumnValues(), Copies())
+SECTIONS: tuple[Section, ...] = (ColumnValues(), Copies(), Sources())
 
 
 def find_all(context: Context) -> list[Finding]:

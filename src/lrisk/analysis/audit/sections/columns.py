@@ -10,6 +10,7 @@ from ..columns import Column
 from ..result import Finding
 from .base import FALSE_CLAIMS, Context, first_rows
 from .isolation import isolated_values
+from .ordered import Ordered
 
 #: Known values, and different ones, below which a column is not looked at.
 FEWEST, FEWEST_DIFFERENT = 40, 10
@@ -31,17 +32,21 @@ class ColumnValues:
 
     def find(self, context: Context) -> list[Finding]:
         """Each kind is tried in every column, at an equal part of the false claims."""
-        columns = [c for c in _looked_at(context) if c.kind in ("numeric", "target")]
+        columns = list(_looked_at(context))
         level = FALSE_CLAIMS / max(4 * len(columns), 1)
         found = []
         for column in columns:
-            own = [*_isolated(column, level), *_stretches(column, level)]
-            found += _unlike([*own, *_heaps(column, level)])
+            ordered = Ordered.of(column.values)
+            if len(ordered.values) < FEWEST or len(ordered.counts) < FEWEST_DIFFERENT:
+                continue
+            own = [*_isolated(column, ordered, level)]
+            own += _stretches(column, ordered, level)
+            found += _unlike([*own, *_heaps(column, ordered, level)])
         return found
 
     def words(self, finding: Finding) -> str:
         """What it is, how many rows, and what it may mean."""
-        (name,), values, numbers = finding.columns, finding.values, finding.numbers
+        name, values, numbers = finding.columns[0][:60], finding.values, finding.numbers
         rows = _counted(finding)
         if finding.kind in ("far above", "far below"):
             shown = f" ({values['range']})" if "range" in values else ""
@@ -90,15 +95,14 @@ def _counted(finding: Finding) -> str:
     return "1 row" if finding.count == 1 else f"{finding.count} rows"
 
 
-def _looked_at(context: Context) -> Iterator[Column]:
+def _looked_at(context: Context) -> list[Column]:
     table = context.table
     target = [table.target] if table.task == "regression" else []
-    for column in [*table.columns, *target]:
-        if column.has_levels or column.kind in ("boolean", "date", "constant"):
-            continue
-        known = column.values[~column.missing]
-        if len(known) >= FEWEST and len(np.unique(known)) >= FEWEST_DIFFERENT:
-            yield column
+    return [
+        column
+        for column in [*table.columns, *target]
+        if not column.has_levels and column.kind == "numeric"
+    ]
 
 
 def _finding(
@@ -109,24 +113,24 @@ def _finding(
                    numbers, shown)  # fmt: skip
 
 
-def _isolated(column: Column, level: float) -> Iterator[Finding]:
+def _isolated(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
     """Values behind a gap that a tail has with a chance below the level."""
-    known = np.flatnonzero(~column.missing)
-    values = column.values[known].astype(np.float64)
-    middle = float(np.median(values))
+    values, middle = ordered.values, float(np.median(ordered.values))
     for above in (True, False):
-        found = isolated_values(values, above)
+        found = isolated_values(ordered, above)
         if found is None or found.chance > level:
             continue
-        far, rest = values[found.rows], values[~found.rows]
-        nearest = float(far.min() if above else far.max())
-        numbers = {"ratio": (nearest - middle) / (found.nearest - middle)}
+        outside = np.s_[-found.number :] if above else np.s_[: found.number]
+        far, rest = values[outside], np.delete(values, outside)
+        nearest = float(far[0] if above else far[-1])
+        ratio = (nearest / 2 - middle / 2) / (found.nearest / 2 - middle / 2)
+        numbers = {"ratio": ratio}
         factor = _factor(far, rest)
         if factor is not None:
             numbers["factor"] = factor
         inside = np.zeros(len(column.values), dtype=bool)
-        inside[known[found.rows]] = True
-        ends = sorted({_shown(far.min()), _shown(far.max())}, key=float)
+        inside[ordered.rows[outside]] = True
+        ends = sorted({_shown(far[0]), _shown(far[-1])}, key=float)
         yield _finding(
             column, "far above" if above else "far below", inside, numbers,
             range=" to ".join(ends), nearest=_shown(found.nearest),
@@ -145,14 +149,13 @@ def _factor(far: Floats, rest: Floats) -> float | None:
     return None
 
 
-def _heaps(column: Column, level: float) -> Iterator[Finding]:
+def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
     """Values that many times as many rows have as any value near them.
 
     Were a value as frequent as the most frequent of its neighbours, or as all of them
     together, the rows that have it beside the first were a Poisson number.
     """
-    known = column.values[~column.missing]
-    values, counts = np.unique(known, return_counts=True)
+    values, counts, n = ordered.different, ordered.counts, len(ordered.values)
     if len(values) < HEAPED:
         return
     for at in np.flatnonzero(counts >= MANY_TIMES):
@@ -162,7 +165,7 @@ def _heaps(column: Column, level: float) -> Iterator[Finding]:
         usual, count = float(beside.max()), int(counts[at])
         more = max(usual - 1.0, float(np.sum(beside - 1) + 1) / len(beside))
         chance = len(values) * float(poisson.sf(count - 2, more))
-        if count < MANY_TIMES * usual or count > MOST_OF_HEAP * len(known):
+        if count < MANY_TIMES * usual or count > MOST_OF_HEAP * n:
             continue
         if chance > level:
             continue
@@ -172,12 +175,12 @@ def _heaps(column: Column, level: float) -> Iterator[Finding]:
             kind = "zero"
         elif at in (0, len(values) - 1):
             kind = "floor" if at == 0 else "ceiling"
-        numbers = {"times": count / usual, "share": count / len(known)}
+        numbers = {"times": count / usual, "share": count / n}
         inside = column.values == value
         yield _finding(column, kind, inside, numbers, value=_shown(value))
 
 
-def _stretches(column: Column, level: float) -> Iterator[Finding]:
+def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
     """The longest run of one value in consecutive rows, if chance has none as long.
 
     A row is equal to the one before with a chance p: the share of the commonest value,
@@ -192,10 +195,11 @@ def _stretches(column: Column, level: float) -> Iterator[Finding]:
     length = last - first
     if length < 3:
         return
-    others = np.delete(values, np.s_[first:last])
-    counts = np.unique(others[~np.isnan(others)], return_counts=True)[1] / n
+    at = int(np.searchsorted(ordered.different, values[first]))
+    counts = ordered.counts.copy()
+    counts[at] -= length
     equal = int(np.sum(ends - starts - 1)) - (length - 1)
-    chance = max(float(counts.max()), (equal + 1.0) / max(n - length, 1))
+    chance = max(float(counts.max()) / n, (equal + 1.0) / max(n - length, 1))
     if n * chance ** (length - 1) > level or length > MOST_OF_HEAP * n:
         return
     inside = np.zeros(n, dtype=bool)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._typing import Bools, Floats
+from ...._typing import Floats
+from .ordered import Ordered
 
 #: Share of the rows beyond which values behind a gap are a group of their own.
 MOST = 0.1
@@ -29,32 +30,28 @@ class Isolated(NamedTuple):
     """Values on one side behind a gap.
 
     chance : of a gap as wide anywhere on this side
-    rows : which values; shape (n,)
+    number : how many, the farthest of the order
     nearest : the nearest of the other values
     """
 
     chance: float
-    rows: Bools
+    number: int
     nearest: float
 
 
-def isolated_values(values: Floats, above: bool) -> Isolated | None:
-    """The least likely gap on one side, if there is one wide enough.
-
-    Equal numbers are spread evenly over the smallest step between different ones, or
-    whole numbers would be full of gaps.
-    """
-    sign = 1.0 if above else -1.0
-    away = sign * _spread_ties(values)
-    middle = float(np.median(away))
-    order = np.argsort(-away, kind="stable")
-    v = away[order] - middle
-    n, count = len(v), int(np.sum(v > 0.0))
-    k = min(int(TAIL * n), count - 1)
+def isolated_values(ordered: Ordered, above: bool) -> Isolated | None:
+    """The least likely gap on one side, if there is one wide enough."""
+    values, n = _spread_ties(ordered), len(ordered.values)
+    middle = float(np.median(values))
+    tail = int(TAIL * n)
+    # From the farthest inwards; a sum of large numbers of both signs may overflow.
+    with np.errstate(over="ignore"):
+        v = values[::-1][: tail + 1] - middle if above else middle - values[: tail + 1]
+    k = min(tail, int(np.sum(v > 0.0)) - 1)
     if k <= FEWEST:
         return None
     spacings: Floats = np.arange(1.0, k + 1.0) * np.log(v[:k] / v[1 : k + 1])
-    most = max(int(MOST * n), 1)
+    most = min(max(int(MOST * n), 1), k)
     best: tuple[float, int] | None = None
     for i in np.flatnonzero(v[:most] >= LEAST_RATIO * v[1 : most + 1]):
         farther_in = spacings[i + 1 : max(4 * (i + 1), i + 25)]
@@ -68,10 +65,8 @@ def isolated_values(values: Floats, above: bool) -> Isolated | None:
     if best is None:
         return None
     chance, number = best
-    rows = np.zeros(n, dtype=bool)
-    rows[order[:number]] = True
-    others = values[~rows]
-    return Isolated(chance, rows, float(others.max() if above else others.min()))
+    nearest = ordered.values[-number - 1] if above else ordered.values[number]
+    return Isolated(chance, number, float(nearest))
 
 
 def _mean_spacing(spacings: Floats) -> float:
@@ -85,15 +80,15 @@ def _mean_spacing(spacings: Floats) -> float:
     return max(mean * (1.0 + 1.0 / float(np.sqrt(m))), 1e-300)
 
 
-def _spread_ties(values: Floats) -> Floats:
-    """Equal values, spread by a sequence of low discrepancy: no chance enters."""
-    different = np.unique(values)
-    if len(different) == len(values) or len(different) < 2:
-        return values
+def _spread_ties(ordered: Ordered) -> Floats:
+    """Values with equal ones spread over the smallest step between different ones.
+
+    Whole numbers would else be full of gaps. In order still: evenly over the step.
+    """
+    different, counts = ordered.different, ordered.counts
+    if len(different) == len(ordered.values) or len(different) < 2:
+        return ordered.values
     width = float(np.min(np.diff(different)))
-    golden = 0.5 * (np.sqrt(5.0) - 1.0)
-    order = np.argsort(values, kind="stable")
-    places = np.modf(golden * np.arange(1, len(values) + 1))[0] - 0.5
-    out = values.copy()
-    out[order] += width * places
-    return out
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    place = np.arange(len(ordered.values)) - first + 0.5
+    return ordered.values + width * (place / np.repeat(counts, counts) - 0.5)

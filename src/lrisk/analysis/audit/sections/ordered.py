@@ -1,0 +1,31 @@
+"""The known values of a column in order: sorted once, for all that is asked of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...._typing import Floats, Indices
+
+
+class Ordered(NamedTuple):
+    """Numbers in rising order.
+
+    rows : where they stand in the column
+    values : themselves
+    different, counts : each different one, and how many rows have it
+    """
+
+    rows: Indices
+    values: Floats
+    different: Floats
+    counts: Indices
+
+    @classmethod
+    def of(cls, column: Floats) -> "Ordered":
+        """Of a column; missing values are left out."""
+        known = np.flatnonzero(~np.isnan(column))
+        order = known[np.argsort(column[known], kind="stable")]
+        values = column[order].astype(np.float64)
+        first = np.flatnonzero(np.r_[True, values[1:] != values[:-1]][: len(values)])
+        counts = np.diff(np.r_[first, len(values)])
+        return cls(order, values, values[first], counts)

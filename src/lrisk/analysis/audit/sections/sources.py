@@ -1,0 +1,144 @@
+"""Levels of a column whose rows fit worse than the others: a bad source.
+
+A model that knows where rows come from learns that those of a bad source say nothing,
+and they do not stand out. So the column is left out of the model first.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import mannwhitneyu, spearmanr
+
+from ...._typing import Bools, Floats, Indices
+from ....estimators import OutlierDetector
+from ....procedures.outliers.linear_fit import fit_linear
+from ..columns import Column
+from ..preparation import Preparation
+from ..result import Finding
+from ..tables import Table
+from .base import FALSE_CLAIMS, Context, first_rows
+
+#: Rows of a level, and of the others, below which nothing is said of it.
+FEWEST = 20
+#: Levels of a column, and rows looked at, at most.
+MOST_LEVELS, MOST_ROWS = 50, 5000
+#: How many times as large as elsewhere errors are, at least.
+LEAST_RATIO = 2.0
+#: Rank correlation of targets and what is expected, as a share of that elsewhere, below
+#: which targets do not follow the other columns.
+UNRELATED = 0.3
+
+
+class Sources:
+    """Levels of categorical columns whose targets fit worse than those of the others.
+
+    Errors of a level, about its own median, are compared with those of all other rows
+    by ranks (Mann and Whitney): first about a line, which is quick, and where that says
+    so, about the reference of `OutlierDetector`, which follows curves and resists the
+    source itself.
+    """
+
+    name, title = "sources", "Sources whose rows fit worse"
+
+    def find(self, context: Context) -> list[Finding]:
+        """Every level of every categorical column, each at an equal part."""
+        table = context.table
+        if table.task != "regression":
+            return []
+        rows = np.flatnonzero(table.used)
+        if len(rows) > MOST_ROWS:
+            rows = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, False))
+        asked = [(c, levels) for c in table.columns if (levels := _levels(c, rows))]
+        level = FALSE_CLAIMS / max(sum(len(levels) for _, levels in asked), 1)
+        found: list[Finding] = []
+        for column, levels in asked:
+            if column.is_feature and len(table.features) == 1:
+                continue  # nothing is left to fit by
+            found += _of_column(table, rows, column, levels, level)
+        return found
+
+    def words(self, finding: Finding) -> str:
+        """Which level, how much worse, and what that may mean."""
+        name, numbers = finding.columns[0][:60], finding.numbers
+        where = f"{name}={finding.values['level']}" if finding.values else \
+            f"one value of {name}"  # fmt: skip
+        text = (
+            f"{where}: {finding.count} rows whose errors are {numbers['ratio']:.2g} "
+            "times as large as elsewhere, by models that do not know the column"
+        )
+        if finding.kind == "unrelated":
+            return f"{text}; their targets hardly follow the other columns: shuffled?"
+        return f"{text}."
+
+
+class Errors(NamedTuple):
+    """Sizes of errors about the median of their level, and what was expected."""
+
+    size: Floats
+    expected: Floats
+
+    @classmethod
+    def of(cls, y: Floats, expected: Floats, codes: Indices) -> "Errors":
+        """Of rows with these levels: an offset of a level is no error of its rows."""
+        away = y - expected
+        for code in np.unique(codes):
+            away[codes == code] -= np.median(away[codes == code])
+        return cls(np.abs(away), expected)
+
+    def worse(self, inside: Bools, level: float) -> float | None:
+        """Ratio of median errors, if larger inside beyond chance; else None."""
+        own, other = self.size[inside], self.size[~inside]
+        ratio = float(np.median(own) / max(np.median(other), 1e-300))
+        if not ratio >= LEAST_RATIO:
+            return None
+        chance = mannwhitneyu(own, other, alternative="greater").pvalue
+        return ratio if chance < level else None
+
+
+def _levels(column: Column, rows: Indices) -> list[int]:
+    """Codes of levels with enough rows, inside and outside."""
+    if not column.has_levels or column.kind not in ("categorical", "group"):
+        return []
+    codes = column.values[rows]
+    counts = np.bincount(codes[codes >= 0], minlength=len(column.levels))
+    enough = (counts >= FEWEST) & (counts <= len(rows) // 2)
+    return [int(code) for code in np.flatnonzero(enough)[:MOST_LEVELS]]
+
+
+def _of_column(
+    table: Table, rows: Indices, column: Column, levels: list[int], level: float
+) -> Iterator[Finding]:
+    others = [other for other in table.features if other is not column]
+    X = Preparation(others).fit(rows).transform(rows)
+    y, codes = table.y[rows].astype(np.float64), column.values[rows]
+    line = fit_linear(X, y, np.ones(len(y)))
+    quick = Errors.of(y, y - line.left_out, codes)
+    suspects = [code for code in levels if quick.worse(codes == code, level)]
+    if not suspects:
+        return
+    judge: Any = OutlierDetector(random_state=0).fit(X, y)
+    slow = Errors.of(y, judge.expected_, codes)
+    for code in suspects:
+        inside = codes == code
+        ratio = slow.worse(inside, level)
+        if ratio is None:
+            continue
+        kind = "unrelated" if _unrelated(slow.expected, y, inside) else "noisier"
+        where = np.flatnonzero(column.values == code)
+        facts = {"ratio": ratio}, {"level": column.levels[code][:60]}
+        shown = first_rows(where)
+        yield Finding("sources", kind, [column.name], shown, len(where), *facts)
+
+
+def _unrelated(expected: Floats, y: Floats, inside: Bools) -> bool:
+    """Whether targets inside follow what is expected far less than elsewhere do.
+
+    Beyond two standard errors of a rank correlation, 1/√(m − 3).
+    """
+    own, other = (
+        float(spearmanr(expected[part], y[part]).statistic)
+        for part in (inside, ~inside)
+    )
+    error = 1.0 / np.sqrt(max(int(inside.sum()) - 3, 1))
+    return bool(own + 2.0 * error < other and own < UNRELATED * other + error)
