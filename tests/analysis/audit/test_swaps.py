@@ -45,6 +45,7 @@ def test_planted_swaps_are_named_with_their_rows(seed, share, classes):
     assert any(repair.text in step for step in result.next_steps)
     assert NOTHING_FOUND not in result.next_steps
     assert all("look exchanged" in result.reasons[row][0] for row in rows)
+    assert result.flags[rows].all()
 
 
 @pytest.mark.parametrize(("seed", "classes"), [(0, False), (1, False), (0, True)])

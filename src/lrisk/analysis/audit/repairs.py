@@ -10,7 +10,6 @@ from .crossfit import CrossFit, Fold
 from .models import expect
 from .reasons import expected_of
 from .result import Repair
-from .swaps import swapped_columns
 from .tables import Table
 
 #: Factors of decimal and unit slips: what the value must be multiplied by.
@@ -36,23 +35,21 @@ class _Try(NamedTuple):
 
 
 def likely_repairs(
-    table: Table, found: CrossFit, at: Indices, flags: Bools
+    table: Table, found: CrossFit, at: Indices, flags: Bools, swaps: list[Repair]
 ) -> list[Repair]:
     """Repairs of flagged rows (positions among the used rows), the commonest first.
 
     A repair must make enough rows fit: nearly all of them, or clearly more than it
     would if the repaired targets were dealt out anew among the flagged rows. Exchanged
-    columns (`swapped_columns`) explain more than other slips and come before them; they
-    alone are looked for in rows that are not flagged, too.
+    columns (`swaps`) explain more than other slips, and their rows are left out here.
     """
-    swaps = swapped_columns(table, found, flags)
     told = [row - 1 for repair in swaps for row in repair.rows]
     at = at[~np.isin(found.rows[at], told)][:MOST_ROWS]
     if len(at) < FEWEST:
-        return swaps
+        return []
     if table.task == "classification":
-        return [*swaps, *_relabelled(table, found, at)]
-    return [*swaps, *_slips(table, found, at, flags)]
+        return _relabelled(table, found, at)
+    return _slips(table, found, at, flags)
 
 
 def _slips(table: Table, found: CrossFit, at: Indices, flags: Bools) -> list[Repair]:

@@ -22,6 +22,7 @@ from .result import AuditResult, FlaggedRow, GroupRate
 from .sections import Context, find_all
 from .share import expected_false, reconciled
 from .sharing import group_rates, noisy_region, shared_causes, time_rates
+from .swaps import swapped_columns
 from .tables import Table, table_of
 from .tails import FAR_OUT, far_rows
 from .verdicts import in_words, measured, parse_verdicts
@@ -30,6 +31,9 @@ from .wording import exchanged, in_sentences
 #: Score above which a row is flagged; of labels, more likely wrong than right, as the
 #: classifier's own flags.
 THRESHOLD, LABEL_THRESHOLD = 0.7, 0.5
+#: Score of a row whose columns look exchanged, at least: most of them, and more than by
+#: chance, are usual and fit once exchanged.
+SWAPPED = 0.9
 #: Rows in the table of flagged rows, and columns of it.
 MOST_ROWS, MOST_VALUES = 500, 30
 #: Rows that are explained although they are not flagged: the worst.
@@ -170,6 +174,12 @@ def _assemble(
     n, rows = table.n_rows, found.rows
     residual, misfit = _residuals(table, found)
     raw, flags, threshold = _flags(found, recipe, misfit, said)
+    swaps = swapped_columns(table, found, flags)
+    if swaps and recipe.contamination == "auto":
+        exchanged_rows = [row - 1 for repair in swaps for row in repair.rows]
+        at = np.flatnonzero(np.isin(rows, exchanged_rows))
+        found.scores[at] = np.maximum(found.scores[at], SWAPPED)
+        raw, flags, threshold = _flags(found, recipe, misfit, said)
     order = np.lexsort((-misfit, -found.scores))
     worst = order[flags[order]]
     told_rows = np.concatenate([worst[:MOST_EXPLAINED], order[:WORST], worst])
@@ -177,7 +187,7 @@ def _assemble(
     words = explain(table, found, told_rows[np.sort(first)])
     curves = loss_curves(found, recipe, np.ones(len(rows), dtype=bool))
     causes = shared_causes(table, rows, flags)
-    repairs = likely_repairs(table, found, worst, flags)
+    repairs = [*swaps, *likely_repairs(table, found, worst, flags, swaps)]
     doubted = flags & (said[rows] == 0)
     sizes = misfit if recipe.regression else None
     false_flags = expected_false(found.scores, sizes, doubted)

@@ -98,8 +98,7 @@ def in_sentences(result: AuditResult) -> AuditResult:
 def summary(result: AuditResult) -> str:
     """A few sentences on how many rows do not fit."""
     swaps = [
-        f"In {counted(len(repair.rows), 'row')} {repair.column[:120]} look exchanged, "
-        "flagged or not."
+        f"In {counted(len(repair.rows), 'row')} {repair.column[:120]} look exchanged."
         for repair in exchanged(result.repairs)
     ]
     found = [
