@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -685,6 +686,16 @@ def test_groups_of_more_rows_than_references_are_fitted_to():
     assert np.mean(found.inlier_mask_[~wrong]) > 0.98
 
 
+def test_equal_rows_of_two_groups_join_them_in_any_order():
+    X, _, y, patients, wrong = _visits(1, 40)
+    X, y, wrong = np.tile(X, (2, 1)), np.tile(y, 2), np.tile(wrong, 2)
+    groups = np.concatenate([1000 + np.arange(len(patients)), patients])
+    for order in (np.s_[:], np.s_[::-1]):
+        found = RobustRegressor("rbf", random_state=0)
+        found.fit(X[order], y[order], groups=groups[order])
+        assert not found.inlier_mask_[wrong[order]].any()
+
+
 def _visits(seed, count):
     """Patients whose visits have nearly the same x; of some all targets are off."""
     rng = np.random.default_rng(seed)
@@ -712,6 +723,7 @@ def test_groups_are_names_of_any_kind_and_judge_new_rows_too():
     assert np.std((y[6:] - expected) / scale) < 2.0
     one = RobustRegressor(random_state=0).fit(X, y, groups=np.zeros(120))
     assert np.abs(one.coef_ - 1.0).max() < 0.1
-    for bad in (names[:5], [None] * 120):
+    missing = pd.Series([None] + ["a"] * 119, dtype="string")
+    for bad in (names[:5], [None] * 120, missing):
         with pytest.raises(ValueError, match="groups"):
             RobustRegressor().fit(X, y, groups=bad)

@@ -252,7 +252,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             first = rows[distinct.first]
             own_X, own_y = X[first], y[first]
             groups = check_groups(self, groups, len(y))
-            places = None if groups is None else joined_places(own_X, groups[first])
+            places = None
+            if groups is not None:
+                places = joined_places(X[rows], groups[rows])[distinct.first]
             with blas_threads_for(0):  # hundreds of small systems
                 detection = self._detect(own_X, own_y, distinct.weights, places)
                 rng = generator(self.random_state)
@@ -387,7 +389,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         contamination : float in [0, 0.5) or None, default=None
             Share of wrong rows if it is known from elsewhere; by default that of the
             fit. Rows farther out than the tail of the noise reaches are wrong under any
-            share but 0; at 0 scores only order the rows, and none reaches 0.001.
+            share but 0; at 0, and after fits that could judge nobody (too few rows, a
+            constant target), scores only order the rows, and none reaches 0.001.
 
         Returns
         -------

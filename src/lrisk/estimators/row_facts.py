@@ -31,8 +31,7 @@ def check_groups(owner: object, groups: Any, n_rows: int) -> Indices | None:
     if names.shape != (n_rows,):
         rule = f"of shape ({n_rows},)"
         raise ValueError(refused(owner, "groups", rule, names.shape, remedy))
-    missing = names != names if names.dtype.kind in "fcO" else np.zeros(n_rows, bool)
-    missing = missing | np.array([name is None for name in names.tolist()])
+    missing = np.array([_is_missing(name) for name in names.tolist()])
     if missing.any():
         rule, remedy = "known for every row", "give rows of no group one of their own"
         raise ValueError(refused(owner, "groups", rule, names[missing][0], remedy))
@@ -42,6 +41,11 @@ def check_groups(owner: object, groups: Any, n_rows: int) -> Indices | None:
         kinds = sorted({type(name).__name__ for name in names.tolist()})
         rule, remedy = "names of one type", "pass all as text, or all as numbers"
         raise ValueError(refused(owner, "groups", rule, kinds, remedy)) from None
+
+
+def _is_missing(name: Any) -> bool:
+    """None, NaN, and what pandas writes for them, which is not even equal to itself."""
+    return name is None or type(name).__name__ == "NAType" or bool(name != name)
 
 
 def check_trusted(owner: object, trusted: Any, n_rows: int) -> Bools:

@@ -278,6 +278,9 @@ def test_an_id_that_is_given_is_not_learnt_from():
     data["code"] = np.arange(120) // 2 + 1e6
     result = audit(data, "y", id="code")
     assert result.ids[:3] == ["1000000", "1000000", "1000001"]
+    for role in ("y", "site"):
+        with pytest.raises(ValueError, match="id must be another column"):
+            audit({**data, "site": data["order"]}, "y", id=role, group="site")
     kinds = {column.name: column.kind for column in result.columns}
     assert kinds["code"] == "identifier"
     with pytest.raises(ValueError, match="did you mean 'code'"):
@@ -302,3 +305,16 @@ def test_a_label_is_expected_too():
         assert row.observed != row.expected == result.expected[row.row - 1]
     wrong = [e != o for e, o in zip(result.expected, result.observed, strict=True)]
     assert np.mean(wrong[:12]) > 0.6 and np.mean(wrong[12:]) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (np.array([f"{i:05d}" for i in range(120)], dtype=object), "00003"),
+        (np.arange(90071992547409930, 90071992547410050), "90071992547409933"),
+        (np.arange("2020-01-01", 120, dtype="datetime64[D]"), "2020-01-04"),
+    ],
+)
+def test_ids_are_shown_as_they_were_given(cells, shown):
+    data = {**_orders(), "code": cells}
+    assert table_of(data, "y", id="code").ids[3].startswith(shown)

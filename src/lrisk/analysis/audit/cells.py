@@ -45,9 +45,24 @@ def row_names(data: Any) -> list[str]:
     index = getattr(data, "index", None)
     if not hasattr(data, "iloc") or index is None:
         return []
-    if type(index).__name__ == "RangeIndex":
-        return []
-    return [str(name) for name in index]
+    names = [str(name) for name in index]
+    count = [str(i) for i in range(len(names))]
+    return [] if names == count or len(set(names)) < len(names) else names
+
+
+def cells_as_text(cells: AnyArray) -> list[str]:
+    """Cells as they were given: text is text, whole numbers have no point."""
+    if cells.dtype.kind == "M":
+        return ["" if cell == "NaT" else cell for cell in cells.astype(str).tolist()]
+    return [_text(cell) for cell in cells.tolist()]
+
+
+def _text(cell: Any) -> str:
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2.0**53:
+        return str(int(cell))
+    return str(cell)
 
 
 def _unique(names: list[str]) -> list[str]:

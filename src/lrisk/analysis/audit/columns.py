@@ -101,8 +101,11 @@ class Column:
         """Every cell in full: whole numbers without an exponent."""
         if self.has_levels or self.kind in ("date", "time", "boolean"):
             return [self.shown(row) for row in range(len(self.values))]
+        numbers = self.values.tolist()
+        whole = [abs(v) < 1e15 and v == round(v) if v == v else False for v in numbers]
         return [
-            "" if value != value else f"{value:.17g}" for value in self.values.tolist()
+            "" if v != v else str(round(v)) if w else repr(v)
+            for v, w in zip(numbers, whole)
         ]
 
     def called(self, kind: str) -> "Column":

@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays import check_targets, check_typical_size
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Indices
-from .cells import raw_column, raw_columns, row_names
+from .cells import cells_as_text, raw_column, raw_columns, row_names
 from .columns import MISSING, Column, typed_column
 from .reading_text import plain_number
 from .result import ColumnSummary
@@ -153,24 +153,31 @@ def table_of(
         if name is not None:
             at = names.index(closest(name, names, role))
             columns[at] = columns[at].called(role)
+    id = None if id is None else str(id)
     if id is not None:
+        if id in (group, time, goal.name):
+            rule, remedy = "another column than target, group and time", "choose one"
+            raise ValueError(refused("audit", "id", rule, id[:80], remedy))
         at = names.index(closest(id, names, "id"))
         columns[at] = columns[at].called("identifier")
     for column in columns:
         if column.kind == "numeric":
             check_typical_size("audit", f"column {column.name[:60]}", column.values)
     table = _with_target(columns, goal, task)
-    return _with_ids(table, id, row_names(data))
+    return _with_ids(table, id, row_names(data), dict(zip(names, raw)))
 
 
-def _with_ids(table: Table, given: str | None, index: list[str]) -> Table:
+def _with_ids(
+    table: Table, given: str | None, index: list[str], raw: dict[str, AnyArray]
+) -> Table:
     """The table with what tells its rows apart: as given, its index, or a column."""
     if given is None and index:
         return table._replace(id_column="index", ids=index)
     for column in table.columns:
         unique = column.kind == "identifier" and column.distinct == table.n_rows
         if column.name == given or (given is None and unique):
-            return table._replace(id_column=column.name, ids=column.as_text())
+            ids = cells_as_text(raw[column.name])
+            return table._replace(id_column=column.name, ids=ids)
     return table
 
 

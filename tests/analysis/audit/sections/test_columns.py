@@ -64,6 +64,58 @@ def test_one_value_in_many_rows(heights, value, kind):
     assert shown not in ColumnValues().words(finding.redacted())
 
 
+def test_most_rows_at_one_value_is_no_error():
+    """Rain, claims, capital gains: the nearest other value is the median itself."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        values = np.where(rng.random(200) < 0.9, 0.0, rng.lognormal(3.0, 1.0, 200))
+        found(values)
+    values = np.zeros(200)
+    values[::14] = np.arange(100.0, 115.0)
+    found(values)
+
+
+@pytest.mark.parametrize("count", [5, 10, 20])
+def test_a_factor_is_named_however_many_values_it_explains(heights, count):
+    heights[:count] /= 100.0
+    (finding,) = found(heights)
+    assert finding.numbers["factor"] == pytest.approx(0.01)
+
+
+def test_a_shift_is_no_factor():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        values = 5.0 + 3.0 * rng.normal(size=400)
+        values[:6] += 60.0
+        assert all("factor" not in finding.numbers for finding in found(values))
+
+
+def test_a_code_beyond_the_range_is_not_called_a_limit(heights):
+    heights[np.random.default_rng(0).choice(400, 48, replace=False)] = -999.0
+    (finding,) = found(heights)
+    assert finding.kind == "code" and "missing" in ColumnValues().words(finding)
+
+
+def test_a_code_among_whole_years():
+    years = np.random.default_rng(0).integers(18, 90, 400).astype(float)
+    assert found(years) == []
+    years[[3, 50, 120, 300]] = 999.0
+    (finding,) = found(years)
+    assert finding.rows == [4, 51, 121, 301]
+
+
+def test_rounded_sums_and_runs_of_a_panel_are_clean():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        pay = rng.lognormal(10.0, 0.4, 400)
+        rounded = rng.random(400) < 0.5
+        pay[rounded] = np.round(pay[rounded], -3)
+        firms = np.repeat(rng.lognormal(size=25), rng.integers(4, 20, 25))
+        nights = np.tile(np.r_[np.zeros(6), 1.0 + rng.random(6)], 30)
+        for values in (pay, firms, nights + 1e-9 * rng.random(360) * (nights > 0)):
+            assert found(values) == []
+
+
 def test_a_stuck_sensor(heights):
     heights[100:112] = heights[100]
     (finding,) = found(heights)

@@ -55,3 +55,14 @@ def test_few_different_values_prove_nothing():
         "y": rng.integers(12, size=300).astype(float),
     }
     assert found(data) == []
+
+
+def test_a_block_of_very_many_rows_is_told_once():
+    (finding,) = found(appended(table(1100), np.arange(1100)))
+    assert finding.kind == "block" and finding.count == 1100
+    assert len(finding.rows) == 1000
+
+
+def test_a_row_pasted_five_times():
+    (finding,) = found(appended(table(), [7] * 5))
+    assert (finding.kind, finding.rows) == ("copy", [201, 202, 203, 204, 205])

@@ -19,6 +19,10 @@ LAWS = {
         [float(f"{v:.2g}") for v in rng.lognormal(sigma=2.0, size=n)]
     ),
     "one decimal": lambda rng, n: np.round(rng.normal(size=n), 1),
+    "logs of counts": lambda rng, n: np.log1p(rng.poisson(3, n)),
+    "powers of two": lambda rng, n: 2.0 ** rng.geometric(0.4, n),
+    "twenty firms": lambda rng, n: rng.lognormal(size=20)[rng.integers(20, size=n)],
+    "forty sites": lambda rng, n: rng.normal(size=40)[rng.integers(40, size=n)],
 }  # fmt: skip
 
 

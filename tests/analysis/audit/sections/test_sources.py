@@ -56,3 +56,12 @@ def test_a_noisy_source_is_not_called_shuffled():
 def test_a_table_of_one_categorical_column():
     data, _ = rows(0)
     assert found({"site": data["site"], "y": data["y"]}) == []
+
+
+def test_levels_with_slopes_of_their_own_are_clean():
+    for seed in range(4):
+        data, rng = rows(seed)
+        slope = {"north": 1.0, "south": 2.0, "east": 3.0, "west": -2.0}
+        own = np.array([slope[level] for level in data["site"]])
+        data["y"] = own * data["x0"] + 0.3 * rng.normal(size=400)
+        assert found(data) == []

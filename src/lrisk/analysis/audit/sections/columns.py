@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import poisson
 
 from ...._typing import Bools, Floats
+from ....procedures._robust.scales import CODE_GAP, spread
 from ..columns import Column
 from ..result import Finding
 from .base import FALSE_CLAIMS, Context, first_rows
@@ -16,11 +17,17 @@ from .ordered import Ordered
 FEWEST, FEWEST_DIFFERENT = 40, 10
 #: Factors by which values in another unit, or with a slipped point, are off.
 FACTORS = (10.0, 100.0, 1000.0, 2.54, 2.2046, 12.0, 60.0, 1.8, 0.3048, 1.6093)
-#: Different values that must be usual once divided for a factor to be named.
-FEWEST_SCALED = 3
+#: Different values that tell a factor, and how alike their spread must be.
+FEWEST_SCALED, ALIKE = 5, 3.0
 #: Different values beside a heap that say how many rows a value has, on each side; how
 #: many times as many a heap has; and the share of rows beyond which it is no exception.
 BESIDE, MANY_TIMES, MOST_OF_HEAP = 10, 5.0, 0.25
+#: Rows at one and the same value far beyond all others that are no tail.
+FEWEST_OF_CODE = 3
+#: How many times as many rows as any other value a heap within the range has.
+ALONE = 3.0
+#: How many times as long as the next run a stretch is.
+LONGER = 3
 #: Different values from which on heaps are looked for: fewer are categories.
 HEAPED = 30
 
@@ -50,7 +57,7 @@ class ColumnValues:
         rows = _counted(finding)
         if finding.kind in ("far above", "far below"):
             shown = f" ({values['range']})" if "range" in values else ""
-            nearest = f", {values['nearest']}" if "nearest" in values else ""
+            nearest = f", {values['nearest']}," if "nearest" in values else ""
             text = f"{name}: {rows} {finding.kind} all others{shown}; "
             text += f"the nearest other value{nearest} is {numbers['ratio']:.2g} times "
             text += "as near to the middle."
@@ -71,7 +78,10 @@ class ColumnValues:
             "ceiling": "the largest: values may have been cut off there",
             "floor": "the smallest: values may have been cut off there",
             "zero": "real, or written where a value is missing",
+            "code": "far beyond all others: a code for what is missing",
         }.get(finding.kind, "real, or a code")
+        if finding.kind == "code":
+            return f"{name}: {value} in {rows}, {meaning}."
         return (
             f"{name}: {value} in {rows}, {numbers['times']:.0f} times as often as any "
             f"value near it; {meaning}."
@@ -115,16 +125,14 @@ def _finding(
 
 def _isolated(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
     """Values behind a gap that a tail has with a chance below the level."""
-    values, middle = ordered.values, float(np.median(ordered.values))
+    values = ordered.values
     for above in (True, False):
         found = isolated_values(ordered, above)
         if found is None or found.chance > level:
             continue
         outside = np.s_[-found.number :] if above else np.s_[: found.number]
         far, rest = values[outside], np.delete(values, outside)
-        nearest = float(far[0] if above else far[-1])
-        ratio = (nearest / 2 - middle / 2) / (found.nearest / 2 - middle / 2)
-        numbers = {"ratio": ratio}
+        numbers = {"ratio": found.ratio}
         factor = _factor(far, rest)
         if factor is not None:
             numbers["factor"] = factor
@@ -138,13 +146,18 @@ def _isolated(column: Column, ordered: Ordered, level: float) -> Iterator[Findin
 
 
 def _factor(far: Floats, rest: Floats) -> float | None:
-    """A factor that brings all far values among the middle nine tenths of the rest."""
+    """A factor that makes the far values as large, and as spread, as the rest.
+
+    Several values moved alike have the spread of the rest only by their own factor.
+    """
     if len(np.unique(far)) < FEWEST_SCALED:
-        return None  # a code, or too few to tell a factor from chance
-    low, high = np.quantile(rest, [0.05, 0.95])
+        return None
+    low, high = np.quantile(rest, [0.25, 0.75])
     for factor in FACTORS:
         for turned in (factor, 1.0 / factor):
-            if np.all((far / turned >= low) & (far / turned <= high)):
+            middle, deviation = np.median(far / turned), float(np.std(far / turned))
+            alike = 1.0 / ALIKE < deviation / max(float(np.std(rest)), 1e-300) < ALIKE
+            if alike and low <= middle <= high:
                 return turned
     return None
 
@@ -153,31 +166,45 @@ def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
     """Values that many times as many rows have as any value near them.
 
     Were a value as frequent as the most frequent of its neighbours, or as all of them
-    together, the rows that have it beside the first were a Poisson number.
+    together, the rows that have it beside the first were a Poisson number. Or a value
+    far beyond all others that several rows have: tails have no ties.
     """
     values, counts, n = ordered.different, ordered.counts, len(ordered.values)
     if len(values) < HEAPED:
         return
-    for at in np.flatnonzero(counts >= MANY_TIMES):
+    for at in np.flatnonzero(counts >= FEWEST_OF_CODE):
         beside = np.r_[
             counts[max(at - BESIDE, 0) : at], counts[at + 1 : at + 1 + BESIDE]
         ]
         usual, count = float(beside.max()), int(counts[at])
         more = max(usual - 1.0, float(np.sum(beside - 1) + 1) / len(beside))
         chance = len(values) * float(poisson.sf(count - 2, more))
-        if count < MANY_TIMES * usual or count > MOST_OF_HEAP * n:
+        often = count >= MANY_TIMES * usual and chance <= level
+        ends = at in (0, len(values) - 1)
+        if count > MOST_OF_HEAP * n or not (often or ends):
             continue
-        if chance > level:
+        kind = _kind_of_heap(ordered, int(at))
+        if not often and kind != "code":
             continue
-        value = float(values[at])
-        kind = "heap"
-        if value == 0.0:
-            kind = "zero"
-        elif at in (0, len(values) - 1):
-            kind = "floor" if at == 0 else "ceiling"
+        if kind == "heap" and np.sum(ALONE * counts > count) > 1:
+            continue  # one of many, as of sums that people round
         numbers = {"times": count / usual, "share": count / n}
-        inside = column.values == value
-        yield _finding(column, kind, inside, numbers, value=_shown(value))
+        inside = column.values == values[at]
+        yield _finding(column, kind, inside, numbers, value=_shown(values[at]))
+
+
+def _kind_of_heap(ordered: Ordered, at: int) -> str:
+    """Zeros, an end where values are cut off, a code far beyond it, or just a heap."""
+    values = ordered.different
+    if values[at] == 0.0:
+        return "zero"
+    if at not in (0, len(values) - 1):
+        return "heap"
+    next_one = values[1] if at == 0 else values[-2]
+    others = ordered.values[ordered.values != values[at]]
+    if abs(values[at] - next_one) > CODE_GAP * spread(others):
+        return "code"
+    return "floor" if at == 0 else "ceiling"
 
 
 def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
@@ -193,7 +220,8 @@ def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Findi
     longest = int(np.argmax(ends - starts))
     first, last = int(starts[longest]), int(ends[longest])
     length = last - first
-    if length < 3:
+    others = np.delete(ends - starts, longest)
+    if length < LONGER * max(int(others.max(initial=1)), 1):
         return
     at = int(np.searchsorted(ordered.different, values[first]))
     counts = ordered.counts.copy()
@@ -209,4 +237,7 @@ def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Findi
 
 
 def _shown(value: float) -> str:
-    return f"{value:.6g}"
+    """Six digits, or all of a whole number."""
+    value = float(value) + 0.0  # no negative zero
+    whole = abs(value) < 1e15 and value == round(value)
+    return f"{value:.0f}" if whole else f"{value:.6g}"

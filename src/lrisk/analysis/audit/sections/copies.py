@@ -34,23 +34,17 @@ class Copies:
         if not len(copies) or len(copies) < _by_chance(context.table, copies):
             return []
         found, earlier = [], np.zeros(len(numbers), dtype=np.intp)
-        earlier[order[1:]] = order[:-1]
+        firsts = np.unique(numbers, return_index=True)[1]
+        earlier[:] = firsts[numbers]  # a row pasted five times has one source
+        inside = np.zeros(len(numbers), dtype=bool)
         for first, length in _blocks(copies, earlier[copies]):
             rows = range(first, first + length)
-            source = int(earlier[first])
-            found.append(
-                Finding(
-                    "copies",
-                    "block",
-                    [],
-                    first_rows(rows),
-                    length,
-                    {"from row": source + 1.0},
-                )
-            )
-        inside = {row for entry in found for row in entry.rows}
-        rest = [int(row) for row in copies if int(row) + 1 not in inside]
-        if rest:
+            inside[first : first + length] = True
+            source = {"from row": int(earlier[first]) + 1.0}
+            shown = first_rows(rows)
+            found.append(Finding("copies", "block", [], shown, length, source))
+        rest = copies[~inside[copies]]
+        if len(rest):
             found.append(Finding("copies", "copy", [], first_rows(rest), len(rest)))
         return found
 

@@ -1,12 +1,13 @@
 """Values that a gap parts from all others of their column.
 
-Let v₁ ≥ v₂ ≥ … be distances from the median on one side. In the tail of a power law,
-which is as heavy as tails come, the spacings i·log(vᵢ/vᵢ₊₁) are independent and
-exponential with one mean θ (Rényi). So the chance of a gap as wide as that behind the
-i-th value is exp(−i·log(vᵢ/vᵢ₊₁)/θ), whatever the units and however heavy the tail; in
-lighter tails, whose spacings shrink outwards, it is less. θ is taken from the spacings
-farther in, without their largest: there may be a second gap. That any i is tried costs
-a factor of i(i + 1), whose inverses sum to one.
+Rows that share a value, as those of a site do, say it once: different values are what
+is compared. Let v₁ ≥ v₂ ≥ … be their distances from the median on one side. In the tail
+of a power law, which is as heavy as tails come, the spacings i·log(vᵢ/vᵢ₊₁) are
+independent and exponential with one mean θ (Rényi). So the chance of a gap as wide as
+that behind the i-th value is exp(−i·log(vᵢ/vᵢ₊₁)/θ), whatever the units and however
+heavy the tail; in lighter tails, whose spacings shrink outwards, it is less. θ is taken
+from the spacings farther in, without their largest: there may be a second gap. That any
+i is tried costs a factor of i(i + 1), whose inverses sum to one.
 """
 
 from typing import NamedTuple
@@ -30,23 +31,24 @@ class Isolated(NamedTuple):
     """Values on one side behind a gap.
 
     chance : of a gap as wide anywhere on this side
-    number : how many, the farthest of the order
+    number : how many rows, the farthest of the order
     nearest : the nearest of the other values
+    ratio : how much farther from the median than that
     """
 
     chance: float
     number: int
     nearest: float
+    ratio: float
 
 
 def isolated_values(ordered: Ordered, above: bool) -> Isolated | None:
     """The least likely gap on one side, if there is one wide enough."""
-    values, n = _spread_ties(ordered), len(ordered.values)
+    values, counts = ordered.different, ordered.counts
+    values, counts = (values[::-1], counts[::-1]) if above else (values, counts)
+    n, tail = len(values), int(TAIL * len(values))
     middle = float(np.median(values))
-    tail = int(TAIL * n)
-    # From the farthest inwards; a sum of large numbers of both signs may overflow.
-    with np.errstate(over="ignore"):
-        v = values[::-1][: tail + 1] - middle if above else middle - values[: tail + 1]
+    v = np.abs(values[: tail + 1] / 2 - middle / 2)  # of any size
     k = min(tail, int(np.sum(v > 0.0)) - 1)
     if k <= FEWEST:
         return None
@@ -65,8 +67,11 @@ def isolated_values(ordered: Ordered, above: bool) -> Isolated | None:
     if best is None:
         return None
     chance, number = best
-    nearest = ordered.values[-number - 1] if above else ordered.values[number]
-    return Isolated(chance, number, float(nearest))
+    rows = int(np.sum(counts[:number]))
+    if rows > MOST * len(ordered.values):
+        return None
+    ratio = float(v[number - 1] / v[number])
+    return Isolated(chance, rows, float(values[number]), ratio)
 
 
 def _mean_spacing(spacings: Floats) -> float:
@@ -78,17 +83,3 @@ def _mean_spacing(spacings: Floats) -> float:
     largest = float(np.sum(1.0 / np.arange(1, m + 1)))
     mean = float(spacings.sum() - spacings.max()) / (m - largest)
     return max(mean * (1.0 + 1.0 / float(np.sqrt(m))), 1e-300)
-
-
-def _spread_ties(ordered: Ordered) -> Floats:
-    """Values with equal ones spread over the smallest step between different ones.
-
-    Whole numbers would else be full of gaps. In order still: evenly over the step.
-    """
-    different, counts = ordered.different, ordered.counts
-    if len(different) == len(ordered.values) or len(different) < 2:
-        return ordered.values
-    width = float(np.min(np.diff(different)))
-    first = np.repeat(np.cumsum(counts) - counts, counts)
-    place = np.arange(len(ordered.values)) - first + 0.5
-    return ordered.values + width * (place / np.repeat(counts, counts) - 0.5)

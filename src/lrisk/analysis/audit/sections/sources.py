@@ -122,13 +122,26 @@ def _of_column(
     for code in suspects:
         inside = codes == code
         ratio = slow.worse(inside, level)
-        if ratio is None:
+        if ratio is None or _follows_its_own_line(X, y, inside, slow.size[~inside]):
             continue
         kind = "unrelated" if _unrelated(slow.expected, y, inside) else "noisier"
         where = np.flatnonzero(column.values == code)
         facts = {"ratio": ratio}, {"level": column.levels[code][:60]}
         shown = first_rows(where)
         yield Finding("sources", kind, [column.name], shown, len(where), *facts)
+
+
+def _follows_its_own_line(X: Floats, y: Floats, inside: Bools, others: Floats) -> bool:
+    """Whether rows of a level fit a line of their own as others fit the reference.
+
+    Then slopes differ by level, and the column simply matters.
+    """
+    own = int(inside.sum())
+    if own < 3 * (X.shape[1] + 1):
+        return False
+    line = fit_linear(X[inside], y[inside], np.ones(own))
+    away = np.abs(line.left_out - np.median(line.left_out))
+    return bool(np.median(away) < LEAST_RATIO * np.median(others))
 
 
 def _unrelated(expected: Floats, y: Floats, inside: Bools) -> bool:
