@@ -65,3 +65,16 @@ def test_levels_with_slopes_of_their_own_are_clean():
         own = np.array([slope[level] for level in data["site"]])
         data["y"] = own * data["x0"] + 0.3 * rng.normal(size=400)
         assert found(data) == []
+
+
+def test_a_shuffled_source_beside_gross_errors():
+    """Six targets ten times too large hide it from least squares."""
+    data, rng = rows(3)
+    bad = np.flatnonzero(data["site"] == "east")
+    data["y"][bad] = rng.permutation(data["y"][bad])
+    data["y"] = data["y"] + 100.0
+    fine = np.flatnonzero(data["site"] != "east")
+    data["y"][fine[:6]] *= 10.0
+    data["x2"][fine[10:13]] = 1e4
+    (finding,) = found(data)
+    assert finding.values == {"level": "east"}

@@ -12,6 +12,7 @@ from scipy.stats import mannwhitneyu, spearmanr
 
 from ...._typing import Bools, Floats, Indices
 from ....estimators import OutlierDetector
+from ....procedures._robust.scales import COMPRESSED_BEYOND, compress, spread
 from ....procedures.outliers.linear_fit import fit_linear
 from ..columns import Column
 from ..preparation import Preparation
@@ -25,6 +26,8 @@ FEWEST = 20
 MOST_LEVELS, MOST_ROWS = 50, 5000
 #: How many times as large as elsewhere errors are, at least.
 LEAST_RATIO = 2.0
+#: Spreads from the median within which targets of a level are held for its own line.
+HELD = 4.0
 #: Rank correlation of targets and what is expected, as a share of that elsewhere, below
 #: which targets do not follow the other columns.
 UNRELATED = 0.3
@@ -34,9 +37,9 @@ class Sources:
     """Levels of categorical columns whose targets fit worse than those of the others.
 
     Errors of a level, about its own median, are compared with those of all other rows
-    by ranks (Mann and Whitney): first about a line, which is quick, and where that says
-    so, about the reference of `OutlierDetector`, which follows curves and resists the
-    source itself.
+    by ranks (Mann and Whitney): about the reference of `OutlierDetector` without any
+    such column, which follows curves and resists the source itself, and where that says
+    so, about one without this column alone.
     """
 
     name, title = "sources", "Sources whose rows fit worse"
@@ -51,11 +54,11 @@ class Sources:
             rows = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, False))
         asked = [(c, levels) for c in table.columns if (levels := _levels(c, rows))]
         level = FALSE_CLAIMS / max(sum(len(levels) for _, levels in asked), 1)
+        y, left_out = table.y[rows].astype(np.float64), [c for c, _ in asked]
         found: list[Finding] = []
-        for column, levels in asked:
-            if column.is_feature and len(table.features) == 1:
-                continue  # nothing is left to fit by
-            found += _of_column(table, rows, column, levels, level)
+        if asked and (judge := _Judge.without(left_out, table, rows, y)) is not None:
+            for column, levels in asked:
+                found += _of_column(table, rows, column, levels, level, judge)
         return found
 
     def words(self, finding: Finding) -> str:
@@ -79,9 +82,12 @@ class Errors(NamedTuple):
     expected: Floats
 
     @classmethod
-    def of(cls, y: Floats, expected: Floats, codes: Indices) -> "Errors":
-        """Of rows with these levels: an offset of a level is no error of its rows."""
-        away = y - expected
+    def of(cls, y: Floats, expected: Floats, codes: Indices, scale: Floats) -> "Errors":
+        """Of rows with these levels: an offset of a level is no error of its rows.
+
+        In noise `scale`s: larger noise where x is large is no matter of the level.
+        """
+        away = (y - expected) / scale
         for code in np.unique(codes):
             away[codes == code] -= np.median(away[codes == code])
         return cls(np.abs(away), expected)
@@ -106,42 +112,73 @@ def _levels(column: Column, rows: Indices) -> list[int]:
     return [int(code) for code in np.flatnonzero(enough)[:MOST_LEVELS]]
 
 
+class _Judge(NamedTuple):
+    """What is expected by a model without some columns, over the others."""
+
+    X: Floats
+    y: Floats
+    expected: Floats
+    scale: Floats
+
+    @classmethod
+    def without(
+        cls, columns: list[Column], table: Table, rows: Indices, y: Floats
+    ) -> "_Judge | None":
+        """The reference of `OutlierDetector`; None if no column is left."""
+        names = {column.name for column in columns}
+        others = [other for other in table.features if other.name not in names]
+        if not others:
+            return None
+        X = Preparation(others).fit(rows).transform(rows)
+        detector: Any = OutlierDetector(random_state=0).fit(X, y)
+        return cls(X, y, detector.expected_, detector.noise_scale_)
+
+
 def _of_column(
-    table: Table, rows: Indices, column: Column, levels: list[int], level: float
+    table: Table,
+    rows: Indices,
+    column: Column,
+    levels: list[int],
+    level: float,
+    judge: _Judge,
 ) -> Iterator[Finding]:
-    others = [other for other in table.features if other is not column]
-    X = Preparation(others).fit(rows).transform(rows)
-    y, codes = table.y[rows].astype(np.float64), column.values[rows]
-    line = fit_linear(X, y, np.ones(len(y)))
-    quick = Errors.of(y, y - line.left_out, codes)
-    suspects = [code for code in levels if quick.worse(codes == code, level)]
-    if not suspects:
+    """Levels that fit worse without any such column, and without this one alone."""
+    codes, y = column.values[rows], judge.y
+    first = Errors.of(y, judge.expected, codes, judge.scale)
+    suspects = [code for code in levels if first.worse(codes == code, level)]
+    own = _Judge.without([column], table, rows, y) if suspects else None
+    if own is None:
         return
-    judge: Any = OutlierDetector(random_state=0).fit(X, y)
-    slow = Errors.of(y, judge.expected_, codes)
+    errors = Errors.of(y, own.expected, codes, own.scale)
+    plain = Errors.of(y, own.expected, codes, np.ones(len(y)))
     for code in suspects:
         inside = codes == code
-        ratio = slow.worse(inside, level)
-        if ratio is None or _follows_its_own_line(X, y, inside, slow.size[~inside]):
+        ratio = plain.worse(inside, level) if errors.worse(inside, level) else None
+        if ratio is None or _follows_its_own_line(own.X, y, inside, plain.size):
             continue
-        kind = "unrelated" if _unrelated(slow.expected, y, inside) else "noisier"
+        kind = "unrelated" if _unrelated(own.expected, y, inside) else "noisier"
         where = np.flatnonzero(column.values == code)
         facts = {"ratio": ratio}, {"level": column.levels[code][:60]}
         shown = first_rows(where)
         yield Finding("sources", kind, [column.name], shown, len(where), *facts)
 
 
-def _follows_its_own_line(X: Floats, y: Floats, inside: Bools, others: Floats) -> bool:
-    """Whether rows of a level fit a line of their own as others fit the reference.
+def _follows_its_own_line(X: Floats, y: Floats, inside: Bools, size: Floats) -> bool:
+    """Whether rows of a level fit a line of their own nearly as well as others fit.
 
-    Then slopes differ by level, and the column simply matters.
+    Then slopes differ by level, and the column simply matters. Nearly: their errors are
+    nearer to those of the others than to their own about the reference.
     """
     own = int(inside.sum())
     if own < 3 * (X.shape[1] + 1):
         return False
-    line = fit_linear(X[inside], y[inside], np.ones(own))
+    reach = HELD * spread(y[inside])
+    middle = float(np.median(y[inside]))
+    held = np.clip(y[inside], middle - reach, middle + reach)
+    line = fit_linear(compress(X[inside], COMPRESSED_BEYOND), held, np.ones(own))
     away = np.abs(line.left_out - np.median(line.left_out))
-    return bool(np.median(away) < LEAST_RATIO * np.median(others))
+    limit = np.median(size[inside]) * np.median(size[~inside])
+    return bool(np.median(away) ** 2 < limit)
 
 
 def _unrelated(expected: Floats, y: Floats, inside: Bools) -> bool:
