@@ -1,14 +1,14 @@
 """What each stage and each constant of the robust regression is worth.
 
     python -m benchmarks.ablation [stages] [constants] [--only held_beyond forest ...]
-        [--seeds 2] [--jobs 2] [--page page.md]
+        [--together] [--seeds 2] [--jobs 2] [--page page.md]
 
-Drops one stage, or halves and doubles one constant, and fits the same tables of
-development data again. Printed are changes against the method as it is: of the error
-(mean over tables in per cent, with its standard error, and the worst table), of the
-distance of the estimated share from the truth, of false flags among right rows, both in
-points, and of CPU time. A share above one half is not doubled but moved half way to
-one. What changes nothing is deleted.
+Drops one stage (all that are named, with --together), or halves and doubles one
+constant, and fits the same tables of development data again. Printed are changes
+against the method as it is: of the error (mean over tables in per cent, with its
+standard error, and the worst table), of the distance of the estimated share from the
+truth, of false flags among right rows, both in points, and of CPU time. A share above
+one half is not doubled but moved half way to one. What changes nothing is deleted.
 """
 
 import argparse
@@ -38,11 +38,9 @@ def none_of(rows: Any, *_: Any, **__: Any) -> Any:
 STAGES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "line as reference": (assessment, "line_reference", lambda *_: None),
     "ordinary reference": (assessment, "predictable_ratio", lambda *_: 1.0),
-    "columns rescaled": (assessment.Columns, "differ", lambda *_: False),
     "reference refitted": (assessment, "_polished", lambda y, found, *_: found),
     "point mass": (assessment, "has_point_mass", lambda *_: False),
     "ties spread": (assessment, "dithered", lambda residuals, _: residuals),
-    "forest's veto": (table, "with_veto", lambda found, *_: found),
     "values of another unit": (table, "contradicted_values", none_of),
     "rows beyond the tail": (
         Tails,
@@ -54,7 +52,7 @@ STAGES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "groups apart": (regression, "leverage_rows", none_of),
     "graphs of groups": (leverage, "groups_apart", lambda *_: []),
     "several lines": (line, "_worth_most", lambda lines, *_: lines[0]),
-    "gaps between rows": (line, "connected", lambda _, core: core),
+    "rows round a row": (line, "alone", none_of),
     "far rows let in": (line, "_with_far_rows", lambda rows, found, *_: found),
 }
 
@@ -94,8 +92,10 @@ def applied(name: str) -> Iterator[None]:
     if not name:
         yield
     elif name.startswith("without "):
-        place, what, substitute = STAGES[name.removeprefix("without ")]
-        with mock.patch.object(place, what, substitute):
+        with contextlib.ExitStack() as dropped:
+            for stage in name.removeprefix("without ").split(" + "):
+                place, what, substitute = STAGES[stage]
+                dropped.enter_context(mock.patch.object(place, what, substitute))
             yield
     else:
         field, factor = name.split(" × ")
@@ -143,12 +143,16 @@ def main(given: list[str] | None = None) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("kinds", nargs="*", choices=["stages", "constants", []])
     parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--together", action="store_true", help="drop all of them")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", type=Path, help="where to write the table (Markdown)")
     options = parser.parse_args(given)
     kinds = options.kinds or ["stages", "constants"]
     names = ["", *variations(kinds, options.only)]
+    if options.together:
+        stages = [s for s in STAGES if _asked(s, options.only)]
+        names = ["", "without " + " + ".join(stages)]
     lines = [
         "| change | error, % | worst, % | share | false flags | time | |",
         "|---|---|---|---|---|---|---|",

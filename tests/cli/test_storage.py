@@ -32,7 +32,7 @@ def there_and_back(model, path):
     return load_model(path)
 
 
-def test_a_forest_that_judged_rows_is_not_saved(tmp_path):
+def test_what_judged_rows_is_not_saved(tmp_path):
     """The table of users' first try: a tenth of the targets ten times too high."""
     X, y = load_diabetes(return_X_y=True)
     y[::10] *= 10

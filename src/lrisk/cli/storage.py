@@ -1,8 +1,8 @@
 """Model files: skops files of which only types known to be harmless are loaded.
 
-They hold what predictions need. What the robust estimators judge rows by, a forest for
-one, is left out: a loaded model predicts and scores, can be fitted anew, and says so
-where it is asked to judge rows.
+They hold what predictions need. What the robust estimators judge rows by is left out: a
+loaded model predicts and scores, can be fitted anew, and says so where it is asked to
+judge rows.
 """
 
 import io

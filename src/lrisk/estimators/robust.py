@@ -71,9 +71,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     whatever the final model is, or the line of the majority where rows are nearer to
     it. Only if two populations of residuals, a core and outliers at least six of its
     scales away, explain them clearly better than a single skewed and heavy-tailed one,
-    are there outliers; and only if the rows are not predictable after all and a forest
-    misfits them too. A row too far out for its population is one whatever the others
-    are. Outliers are left out, and the model is
+    are there outliers; and only if the rows are not predictable after all. A row too
+    far out for its population is one whatever the others are. Outliers are left out,
+    and the model is
 
     .. math:: \min_f \sum_i \rho\bigl(y_i - f(x_i)\bigr) + \alpha \|f\|^2
 
@@ -113,8 +113,8 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
         Whether f may be other than 0 where all features, or all values of the kernel,
         are 0. Rows are judged by references that have one in any case.
     random_state : int, RandomState instance or None, default=None
-        For the forest, the rows of large tables that the reference is fitted to, and
-        the resampled interval.
+        For starts of the line, the rows of large tables that the reference is fitted
+        to, and the resampled interval.
     verbose : int, default=0
         Print what was found if positive.
 

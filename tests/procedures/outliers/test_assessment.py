@@ -17,7 +17,6 @@ from lrisk.procedures.outliers.feature_errors import (
     contradicted_values,
     far_values,
 )
-from lrisk.procedures.outliers.forest import MedianForest
 from lrisk.procedures.outliers.kernel_ridge import Pairs
 from lrisk.procedures.outliers.leverage import leverage_rows
 from lrisk.procedures.outliers.noise_level import NoiseLevel
@@ -222,37 +221,6 @@ def test_new_rows_are_judged_without_their_place():
         assert found[k] == pytest.approx(asked[k, rest] @ c + reference.level, abs=1e-7)
     elsewhere = reference.predict_elsewhere(new, np.full(len(new), 99))
     np.testing.assert_allclose(elsewhere, reference.predict(new), atol=1e-9)
-
-
-def test_columns_differ_by_more_than_chance():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1000, 20))
-    columns = Columns.of(X)
-    assert not Columns.of(X[rng.random(1000) < 0.7]).differ(columns)
-    assert not columns.differ(columns)
-    for change in (1.5 * X, X + 0.5):
-        wide = np.where(np.arange(20) == 7, change, X)
-        assert Columns.of(wide).differ(columns)
-        assert columns.differ(Columns.of(wide))
-
-
-def test_forest_medians_by_brute_force():
-    rng, X, y = linear(0, n=60)
-    forest = MedianForest(X, y, 0)
-    new = rng.normal(size=(5, 5))
-    trees = forest._forest
-    kept = np.flatnonzero(forest._counts.sum(axis=0) > 0)
-    expected = []
-    for row in new:
-        weight = np.zeros(len(y))
-        for tree, count in zip(trees.estimators_, forest._counts, strict=True):
-            same = tree.apply(X.astype(np.float32)) == tree.apply(row[None])[0]
-            weight += same * count / (same * count).sum()
-        order = np.argsort(y)
-        total = np.cumsum(weight[order])
-        expected.append(y[order][np.searchsorted(total, 0.5 * total[-1] - 1e-9)])
-    assert len(kept) > 30
-    np.testing.assert_allclose(forest.predict(new), expected)
 
 
 def test_a_leverage_cluster_pulls_and_a_fitting_one_does_not():

@@ -1,8 +1,8 @@
 """Which rows do not come from the population of the others.
 
 The recipe: a reference that resists contamination; its residuals in units of the local
-noise level; one population or two; then two doubts. Is what it calls outliers
-predictable after all? Does an unrelated model misfit these rows too?
+noise level; one population or two; then a doubt: is what it calls outliers predictable
+after all?
 """
 
 from typing import NamedTuple
@@ -12,7 +12,6 @@ import numpy as np
 from ..._typing import Bools, Floats, Indices
 from .._robust.scales import Columns, compress, half_scale, prevailing_value
 from .constants import CONSTANTS as C
-from .forest import MedianForest
 from .gaps import apart_from
 from .noise_level import NoiseLevel
 from .populations import Populations, split
@@ -134,9 +133,6 @@ class Assessment(NamedTuple):
     source : "robust", or "ordinary", "group", "given"; see `Detection`
     group : rows apart in X that follow a relation of their own
     beside_mass : whether only rows beside the value of very many were compared
-    chance : posterior of being an outlier, after the forest's veto
-    veto, vetoed : the forest, if it was asked, and what share of the flagged rows it
-        fits
     """
 
     reference: AnyReference
@@ -144,10 +140,7 @@ class Assessment(NamedTuple):
     mixture: Mixture
     source: str
     group: Bools
-    chance: Floats
     beside_mass: bool = False
-    veto: "ForestVeto | None" = None
-    vetoed: float = 0.0
 
     @classmethod
     def of(
@@ -155,7 +148,7 @@ class Assessment(NamedTuple):
     ) -> "Assessment":
         """Before any doubt."""
         no_rows = np.zeros(len(fitted), dtype=bool)
-        return cls(reference, fitted, mixture, source, no_rows, mixture.chance)
+        return cls(reference, fitted, mixture, source, no_rows)
 
     def of_all_rows(self, u: Floats) -> "Assessment":
         """With the populations of all rows of the table in place of its own."""
@@ -168,7 +161,7 @@ class Assessment(NamedTuple):
         mixture = own._replace(
             share=share, evidence=found.evidence, chance=chance, populations=both
         )
-        return self._replace(mixture=mixture, chance=chance)
+        return self._replace(mixture=mixture)
 
 
 def dithered(residuals: Floats, width: float) -> Floats:
@@ -262,13 +255,6 @@ def assess(
         found = _assessed_beside_mass(ordinary_reference(X, y, columns, places), y)
         return found._replace(beside_mass=True)
     found = _assessed(_nearer_reference(X, y, columns, seed, places), y, width)
-    if found.mixture.share >= C.large_share and found.reference.approximate:
-        # What was found may have widened the columns' scales.
-        own = Columns.of(X[~found.mixture.flagged])
-        if own.differ(columns):
-            columns = own
-            again = _assessed(robust_reference(X, y, columns, places), y, width)
-            found = again if again.mixture.share > 0.0 else found
     flagged, share = found.mixture.flagged, found.mixture.share
     if flagged.sum() < 3:
         return found
@@ -313,57 +299,3 @@ def _polished(
             return again if both is not None and both.equal_halves else found
         found = again
     return found
-
-
-def with_veto(found: Assessment, y: Floats, seed: int) -> Assessment:
-    """What was found, less what the forest fits."""
-    flagged, rows = found.mixture.flagged, found.reference.rows
-    if not flagged.any():
-        return found
-    width = tie_width(y)
-    veto = ForestVeto.of(y, found, width, seed)
-    theirs = half_scale(found.reference.residuals[~flagged])
-    if veto.own_scale > C.competent_below * theirs:
-        return found
-    own = dithered(veto.forest.residuals, width)
-    fits = veto.fits(own, y - veto.forest.residuals, rows, own=True)
-    # A forest learns a far group by heart, however wrong its targets are.
-    fits &= ~apart_from(rows, rows[~flagged])
-    chance = np.where(fits, np.minimum(found.chance, 0.5), found.chance)
-    share = float(np.mean(fits[flagged]))
-    return found._replace(chance=chance, veto=veto, vetoed=share)
-
-
-class ForestVeto(NamedTuple):
-    """The forest's veto: rows that it fits are no outliers.
-
-    middle, level, own_scale : centre, local and common scale of its residuals
-    shrunk : by how much the scale falls without the flagged rows
-    """
-
-    forest: MedianForest
-    middle: float
-    level: NoiseLevel
-    shrunk: float
-    own_scale: float
-
-    @classmethod
-    def of(cls, y: Floats, found: Assessment, width: float, seed: int) -> "ForestVeto":
-        """Grow the forest and measure its residuals."""
-        forest = MedianForest(found.reference.rows, y, seed)
-        flagged = found.mixture.flagged
-        residuals = dithered(forest.residuals, width)
-        middle = float(np.median(residuals[~flagged]))
-        whole = half_scale(residuals - np.median(residuals))
-        inside = half_scale(residuals[~flagged] - middle)
-        level = NoiseLevel.of(
-            residuals - middle, y - forest.residuals, found.reference.rows
-        )
-        shrunk = max(min(1.0, inside / whole), 0.2) if whole > 0.0 else 1.0
-        return cls(forest, middle, level, shrunk, inside)
-
-    def fits(self, residuals: Floats, fitted: Floats, rows: Floats, own: bool) -> Bools:
-        """Rows that the forest misfits by less than 2.5 scales."""
-        u = np.abs(residuals - self.middle)
-        u /= self.level.at(fitted, rows, own) * self.shrunk
-        return np.asarray(u < C.veto_within)

@@ -108,21 +108,6 @@ class Constants:
     #: Core scales on either side of its mode that are the core.
     core_reach: float = 2.5
 
-    # -- the forest's veto -------------------------------------------------------------
-
-    #: Trees of both rounds (the first only finds what is gross), least rows in a leaf,
-    #: share of the columns looked at in a split. Taste: time.
-    trees: tuple[int, int] = (20, 60)
-    leaf_rows: int = 3
-    column_share: float = 0.6
-    #: Scales beyond which rows take no part in the second round; Tukey's constant.
-    gross_misfit: float = 4.7
-    #: Scales within which the forest fits a row: one in 80 of a Gaussian is beyond.
-    veto_within: float = 2.5
-    #: Residuals of the forest, in units of the reference's, beyond which it has no say:
-    #: it knows too little of the relation, as of planes in many dimensions. Taste.
-    competent_below: float = 1.5
-
     # -- the share and its interval ----------------------------------------------------
 
     #: Degrees of freedom of a core that is all but Gaussian.
@@ -132,10 +117,6 @@ class Constants:
     interval_tail: float = 0.05
     #: Evidence below which an interval reaches down to zero: odds of 400 to 1.
     weak_evidence: float = 12.0
-    #: Share of flagged rows that the forest fits: from here the estimate is lowered,
-    #: from there it is zero. Taste.
-    some_vetoed: float = 0.2
-    most_vetoed: float = 0.5
 
     # -- values of a feature in another unit -------------------------------------------
 

@@ -34,19 +34,17 @@ class Units(NamedTuple):
 class Detector(NamedTuple):
     """Judges any row as those of the reference were.
 
-    silent : whether what was found is predictable after all
     tails : of the residuals of all rows, in noise scales
     """
 
     assessment: Assessment
-    silent: bool
     units: Units
     tails: Tails
 
     @property
     def finds(self) -> bool:
-        """Whether outliers were found that are not predictable after all."""
-        return not self.silent and self.assessment.mixture.share > 0.0
+        """Whether outliers were found."""
+        return self.assessment.mixture.share > 0.0
 
     def expected(self, X: Floats) -> tuple[Floats, Floats]:
         """What the reference expects at new rows, and the scale of the noise there."""
@@ -65,7 +63,7 @@ class Detector(NamedTuple):
         with np.errstate(over="ignore"):
             away = (y - expected) / scale
         u = compress(away, C.far_residual)
-        chance = self.chance(X, y, u, share)
+        chance = self.chance(u, share)
         beyond = self.tails.expected_beyond(away)
         far = np.flatnonzero((beyond < C.too_far) & (chance <= C.flagged_above))
         if share != 0.0 and len(far):
@@ -75,25 +73,14 @@ class Detector(NamedTuple):
             chance[far] = 1.0 - beyond[far]
         return u, chance
 
-    def chance(
-        self, X: Floats, y: Floats, u: Floats, share: float | None = None
-    ) -> Floats:
-        """The chance of new rows to be of the outlying population."""
-        reference, both = self.assessment.reference, self.assessment.mixture.populations
+    def chance(self, u: Floats, share: float | None = None) -> Floats:
+        """The chance of rows with these residuals to be of the outlying population."""
+        both = self.assessment.mixture.populations
         if share is None:
             share = 0.0 if both is None or not self.finds else both.share
         if both is None or share == 0.0:
-            return np.zeros(len(y))
-        chance = both._replace(share=share).outlier_probability(u)
-        y = self.units.inward(y)
-        veto, doubtful = self.assessment.veto, np.flatnonzero(chance > 0.5)
-        if veto is not None and len(doubtful):
-            rows = reference.columns.compressed(X[doubtful])
-            fitted = veto.forest.predict(rows)
-            fits = veto.fits(y[doubtful] - fitted, fitted, rows, own=False)
-            fits[fits] = ~self._apart(rows[fits])
-            chance[doubtful[fits]] = np.minimum(chance[doubtful[fits]], 0.5)
-        return chance
+            return np.zeros(len(u))
+        return both._replace(share=share).outlier_probability(u)
 
     def _apart(self, rows: Floats) -> Bools:
         """Which compressed rows lie where the reference knows no others that fit."""
@@ -107,7 +94,7 @@ class Detector(NamedTuple):
             populations=theirs.populations, share=theirs.share
         )
         own = own._replace(mixture=mixture)
-        return Detector(own, other.silent, self.units, other.tails)
+        return Detector(own, self.units, other.tails)
 
 
 def expected_values(

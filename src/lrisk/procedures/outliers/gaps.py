@@ -1,4 +1,4 @@
-"""Gaps between rows: who lies apart from all others, and who is connected to them."""
+"""Gaps between rows: who lies apart from all others."""
 
 import numpy as np
 
@@ -45,22 +45,3 @@ def alone(rows: Floats, near: Bools) -> Bools:
     theirs = np.partition(squared_distances(rows[far], rows[others]), k, axis=1)[:, k]
     out[far] = theirs > _reach(rows[own])
     return out
-
-
-def connected(rows: Floats, core: Bools) -> Bools:
-    """The core, and rows that a chain of rows without a gap joins to it; shape (n,).
-
-    The tail of a skewed column is connected to its middle; a group of rows far out, or
-    a row far out in a direction of its own, is not.
-    """
-    joined = core.copy()
-    for _ in range(C.gap_steps):
-        rest = np.flatnonzero(~joined)
-        own = np.flatnonzero(joined)
-        if len(rest) == 0 or len(own) < 2:
-            break
-        near = ~apart_from(rows[rest], rows[_at_most(own)])
-        if not near.any():
-            break
-        joined[rest[near]] = True
-    return joined

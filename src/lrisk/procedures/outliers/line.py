@@ -22,7 +22,7 @@ from .._robust.scales import (
     spread,
 )
 from .constants import CONSTANTS as C
-from .gaps import alone, connected
+from .gaps import alone
 from .linear_fit import LINEAR_ALPHAS, MOST_SORTED, SQUARED, UNKNOWN, LinearFit
 from .populations import expected_beyond, split
 from .residuals import Rows
@@ -136,7 +136,7 @@ def _majority_line(
     half[usual] = tightest_half(part, rng)
     places = compress(Z, COMPRESSED_BEYOND)
     near, unknown = _near(plain, half)
-    near = connected(places, near) & (usual | ~unknown)
+    near = near & (usual | ~unknown)
     known = known & usual & (distance <= far) & ~alone(places, near)
     del places  # as large as the table
     wide = near | known

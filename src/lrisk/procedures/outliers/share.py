@@ -3,22 +3,21 @@
 import numpy as np
 
 from ..._typing import Bools, Floats
-from .assessment import Assessment
+from .assessment import Mixture
 from .constants import CONSTANTS as C
 from .populations import Histogram, fit_two_populations, is_exact
 
 
 def estimated_share(
-    assessment: Assessment, silent: bool, u: Floats, flagged: Bools, seed: int
+    mixture: Mixture, u: Floats, flagged: Bools, seed: int
 ) -> tuple[float, tuple[float, float]]:
     """ε and its interval: two shapes of the core, and resampled residuals.
 
     A core with heavy tails takes outliers for its own, one that is all but Gaussian
     gives them too many of its rows; ε is the mean of both and the interval holds both.
     """
-    mixture = assessment.mixture
     found, n = mixture.populations, len(u)
-    if silent or found is None or mixture.share == 0.0:
+    if found is None or mixture.share == 0.0:
         high = 0.03
         if found is not None and mixture.evidence > -10.0:
             high = max(high, found.share + 0.02)
@@ -26,8 +25,6 @@ def estimated_share(
     rows = Histogram.of(u)
     light = None if is_exact(u) else fit_two_populations(rows, C.nearly_gaussian)
     shapes = [found] if light is None else [found, light]
-    vetoed = assessment.vetoed
-    factor = 1.0 - vetoed if vetoed > C.some_vetoed else 1.0
     draws = np.random.default_rng(seed)
     shares = []
     for _ in range(0 if is_exact(u) else C.resamples):
@@ -40,8 +37,8 @@ def estimated_share(
         shares or [found.share],
         [C.interval_tail, 1.0 - C.interval_tail],
     )
-    low = min(low * factor, 0.97 * float(np.mean(flagged)) - 0.005)
+    low = min(float(low), 0.97 * float(np.mean(flagged)) - 0.005)
     if mixture.evidence < C.weak_evidence:
         low = 0.0
-    share = float(np.mean([shape.share for shape in shapes])) * factor
+    share = float(np.mean([shape.share for shape in shapes]))
     return share, (max(float(low), 0.0), min(max(float(high), share) + 0.02, 0.5))

@@ -11,7 +11,6 @@ from .assessment import (
     assess_predictions,
     dithered,
     tie_width,
-    with_veto,
 )
 from .constants import CONSTANTS as C
 from .detection import Detection, nothing_detected
@@ -29,8 +28,7 @@ def detect(
     """Judge all rows of a table (distinct rows, in an order of their own).
 
     Rows of one of the `places`, shape (n,), if given, are judged by flexible references
-    that have seen none of them. No forest is asked then: its trees see some rows of a
-    place, and know the others.
+    that have seen none of them.
     """
     with blas_threads_for(0):  # hundreds of small systems: more threads only wait
         return _detect(X, y, rng, places)
@@ -46,9 +44,9 @@ def _detect(
     target = units.inward(y)
     if n < C.fewest_ranked:
         return nothing_detected(y, "too few rows", (0.0, 0.5))
-    chosen, forest_seed, resample_seed = _drawn(n, rng)
+    chosen, line_seed, resample_seed = _drawn(n, rng)
     own = None if places is None else places[chosen]
-    found = assess(X[chosen], target[chosen], forest_seed, own)
+    found = assess(X[chosen], target[chosen], line_seed, own)
     if n < C.fewest_rows and not is_exact(found.mixture.u):
         return _ranked_only(found, y, units)
     group = np.zeros(n, dtype=bool)
@@ -56,24 +54,23 @@ def _detect(
         group = _group_of(found, X, chosen)
         chosen = chosen[~found.group]
         own = None if places is None else places[chosen]
-        found = assess(X[chosen], target[chosen], forest_seed, own, groups=False)
+        found = assess(X[chosen], target[chosen], line_seed, own, groups=False)
         found = found._replace(source="group")
     fitted = None
     if places is not None and isinstance(found.reference, Reference):
         fitted = found.reference.predict_elsewhere(X, places)
-    seeds = forest_seed, resample_seed
-    return _all_rows(found, units, X, y, chosen, group, *seeds, fitted, places is None)
+    return _all_rows(found, units, X, y, chosen, group, resample_seed, fitted)
 
 
 def _drawn(n: int, rng: np.random.Generator) -> tuple[Indices, int, int]:
-    """Rows that references are fitted to, and seeds of the forest and of resamples."""
-    forest_seed, sample_seed, resample_seed = map(int, rng.integers(2**31, size=3))
+    """Rows that references are fitted to, and seeds of the line and of resamples."""
+    line_seed, sample_seed, resample_seed = map(int, rng.integers(2**31, size=3))
     if n <= C.reference_rows:
-        return np.arange(n), forest_seed, resample_seed
+        return np.arange(n), line_seed, resample_seed
     chosen = np.random.default_rng(sample_seed).choice(
         n, C.reference_rows, replace=False
     )
-    return np.sort(chosen), forest_seed, resample_seed
+    return np.sort(chosen), line_seed, resample_seed
 
 
 def detect_by_predictions(
@@ -81,21 +78,20 @@ def detect_by_predictions(
 ) -> Detection:
     """Judge all rows by predictions of models that have not seen them.
 
-    As `detect` does by its own references; the level of the noise and the forest's
-    doubt are those of at most a thousand rows.
+    As `detect` does by its own references; the level of the noise is that of at most a
+    thousand rows.
     """
     n, units = len(y), Units(float(np.median(y)), spread(y) or 1.0)
     if n < C.fewest_ranked:
         return nothing_detected(y, "too few rows", (0.0, 0.5))
     target, fitted = units.inward(y), units.inward(predicted)
-    chosen, forest_seed, resample_seed = _drawn(n, rng)
+    chosen, _, resample_seed = _drawn(n, rng)
     found = assess_predictions(X[chosen], target[chosen], fitted[chosen])
     if n < C.fewest_rows and not is_exact(found.mixture.u):
         return _ranked_only(found, y, units)
     no_rows = np.zeros(n, dtype=bool)
-    seeds = forest_seed, resample_seed
     with blas_threads_for(0):
-        return _all_rows(found, units, X, y, chosen, no_rows, *seeds, fitted)
+        return _all_rows(found, units, X, y, chosen, no_rows, resample_seed, fitted)
 
 
 def _group_of(found: Assessment, X: Floats, chosen: Indices) -> Bools:
@@ -115,15 +111,13 @@ def _all_rows(
     y: Floats,
     chosen: Indices,
     group: Bools,
-    forest_seed: int,
     resample_seed: int,
     fitted: Floats | None = None,
-    doubted: bool = True,
 ) -> Detection:
     """What the reference says of all rows, and what they all say of the noise.
 
     `fitted` are values of all rows by references that have not seen them, if the one
-    found has; `doubted` is whether the forest is asked.
+    found has.
     """
     mixture, n = found.mixture, len(y)
     u, expected, scale = (np.empty(n) for _ in range(3))
@@ -141,18 +135,16 @@ def _all_rows(
         u[others] = compress(away / scale[others], C.far_residual)
         if not found.beside_mass:
             found = found.of_all_rows(u)
-    if doubted:
-        found = with_veto(found, units.inward(y[chosen]), forest_seed)
     with np.errstate(over="ignore"):
         tails = Tails.of((y - expected) / scale)
         beyond = tails.expected_beyond((y - expected) / scale)
-    detector = Detector(found, found.vetoed > C.most_vetoed, units, tails)
+    detector = Detector(found, units, tails)
     chance = np.zeros(n)
     if detector.finds:
-        chance[chosen] = found.chance
-        chance[others] = detector.chance(X[others], y[others], u[others])
+        chance[chosen] = found.mixture.chance
+        chance[others] = detector.chance(u[others])
     share, interval = estimated_share(
-        found, detector.silent, u, chance > C.flagged_above, resample_seed
+        found.mixture, u, chance > C.flagged_above, resample_seed
     )
     far = (beyond < C.too_far) & ~group & (chance <= C.flagged_above)
     apart = _apart(found, X, (chance > 0.5) | far)
