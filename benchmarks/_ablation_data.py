@@ -9,7 +9,7 @@ import numpy as np
 
 import lrisk
 from benchmarks import _robust_data as data
-from benchmarks._breakdown_data import draw
+from benchmarks._breakdown_data import draw, smooth
 from benchmarks._data import available
 
 #: Corruptions of the real tables.
@@ -25,7 +25,16 @@ CORRUPTIONS = (
 )
 #: Relations that some stages are for; each clean, and with 15 % of the targets eight of
 #: their deviations off.
-SHAPES = ("steps", "claims", "counts", "group", "categories", "exact")
+SHAPES = (
+    "steps",
+    "claims",
+    "counts",
+    "group",
+    "categories",
+    "exact",
+    "two values",
+    "waves",
+)
 #: Errors below this share of the target's deviation are alike: exact data has none.
 ALIKE = 1e-3
 #: Wrong rows of the synthetic lines: kind, rows, columns, and how many are wrong.
@@ -35,6 +44,8 @@ LINES = (
     ("cluster", 200, 5, 24),
     ("scattered", 200, 5, 24),
 )
+#: The same for curves, which kernel fits follow.
+CURVES = (("targets", 200, 1, 60), ("targets", 400, 2, 120))
 
 
 class Table(NamedTuple):
@@ -78,10 +89,12 @@ def tables(seeds: int) -> Iterator[Table]:
         for shape in SHAPES:
             for share in (0.0, 0.15):
                 yield _shaped(shape, share, seed)
-        for kind, n, d, k in LINES:
-            one = draw(kind, n, d, k, seed)
+        lines = [("linear", draw(*cell, seed), cell) for cell in LINES]
+        lines += [("rbf", draw(*cell, seed, relation=smooth), cell) for cell in CURVES]
+        for kernel, one, cell in lines:
             right = ~one.bad
-            yield Table(f"{kind} n={n} {seed}", "linear", one.X, one.y, one.bad,
+            name = f"{cell[0]} n={cell[1]} {kernel} {seed}"
+            yield Table(name, kernel, one.X, one.y, one.bad,
                         one.X[right], one.f[right])  # fmt: skip
 
 
@@ -103,6 +116,11 @@ def _shaped(shape: str, share: float, seed: int, n: int = 300) -> Table:
     elif shape == "categories":
         X = np.eye(6)[rng.choice(6, 2 * n, p=[0.3, 0.3, 0.2, 0.1, 0.07, 0.03])]
         y = X @ [0.0, 1.0, 3.0, -2.0, 5.0, 8.0] + 0.3 * noise
+    elif shape == "two values":
+        y = (y + noise > 0.0).astype(float)
+    elif shape == "waves":
+        X = np.clip(X[:, :2], -2.0, 2.0)
+        y = np.sin(4.0 * X[:, 0]) * X[:, 1] ** 2 + 0.1 * noise
     bad = rng.random(n) < share
     wrong = np.where(bad, y[:n] + 8.0 * y.std(), y[:n])
     kernel = "linear" if shape in ("categories", "exact") else "rbf"
