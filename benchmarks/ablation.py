@@ -49,7 +49,7 @@ STAGES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     ),
     "both tails cut": (Populations, "mirrored", lambda self, u: none_of(u)),
     "rows foreseen let in": (regression, "_foreseen", lambda fit, X, *_: none_of(X)),
-    "groups apart": (regression, "leverage_rows", none_of),
+    "groups apart": (regression, "find_leverage_rows", none_of),
     "graphs of groups": (leverage, "groups_apart", lambda *_: []),
     "several lines": (line, "_worth_most", lambda lines, *_: lines[0]),
     "rows round a row": (line, "alone", none_of),

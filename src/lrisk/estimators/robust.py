@@ -266,7 +266,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
             self._store(found, detection, distinct.weights)
             index = np.full(len(y), -1)
             index[rows] = distinct.number
-            self._spread(detection.score, detection.flagged, found.pulling, index)
+            self._to_all_rows(
+                detection.score, detection.flagged, found.leverage_rows, index
+            )
         if self.verbose:
             self._tell()
         return self

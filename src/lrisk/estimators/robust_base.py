@@ -81,8 +81,8 @@ class RobustEstimator(BaseEstimator):
             params=self.kernel_params,
         )
 
-    def _spread(
-        self, score: Floats, flagged: Bools, pulling: Bools, index: Indices
+    def _to_all_rows(
+        self, score: Floats, flagged: Bools, leverage_rows: Bools, index: Indices
     ) -> None:
         """Give every row of the table what was found of the distinct row it equals."""
         known = index >= 0
@@ -91,7 +91,7 @@ class RobustEstimator(BaseEstimator):
         self.inlier_mask_ = np.ones(len(index), dtype=bool)
         self.inlier_mask_[known] = ~flagged[index[known]]
         self.leverage_mask_ = np.zeros(len(index), dtype=bool)
-        self.leverage_mask_[known] = pulling[index[known]]
+        self.leverage_mask_[known] = leverage_rows[index[known]]
         doubt = 1.0 - self.outlier_score_[~self.inlier_mask_]
         self.expected_false_flags_ = float(doubt.sum())
 

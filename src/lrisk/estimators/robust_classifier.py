@@ -250,7 +250,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             self._store(found, X, rows[first])
             index = np.full(len(y), -1)
             index[rows] = distinct.number
-            self._spread(found.labels.score, found.flagged, found.pulling, index)
+            self._to_all_rows(
+                found.labels.score, found.flagged, found.leverage_rows, index
+            )
             self.label_suggestion_ = np.array(y)
             self.label_suggestion_[rows] = self.classes_[
                 found.labels.suggestion[distinct.number]

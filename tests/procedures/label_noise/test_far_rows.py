@@ -32,10 +32,10 @@ def test_far_rows_are_wrong_only_if_their_labels_contradict():
         assert np.mean(found.far == far) > 0.99 and np.all(found.chance == 0.0)
         found = judged(X, np.where(far, 1 - codes, codes))
         assert np.all(found.chance[found.far] > 0.7)
-        assert not found.pulling.any()
+        assert not found.leverage_rows.any()
 
 
 def test_usual_rows_are_not_far():
     X, codes, _ = table(0, 1.0)
     found = judged(X, codes)
-    assert not (found.far | found.pulling).any() and np.all(found.chance == 0.0)
+    assert not (found.far | found.leverage_rows).any() and np.all(found.chance == 0.0)

@@ -18,7 +18,7 @@ from lrisk.procedures.outliers.feature_errors import (
     far_values,
 )
 from lrisk.procedures.outliers.kernel_ridge import Pairs
-from lrisk.procedures.outliers.leverage import leverage_rows
+from lrisk.procedures.outliers.leverage import find_leverage_rows
 from lrisk.procedures.outliers.noise_level import NoiseLevel
 from lrisk.procedures.outliers.reference import (
     ordinary_reference,
@@ -229,9 +229,9 @@ def test_a_leverage_cluster_pulls_and_a_fitting_one_does_not():
     far = np.arange(len(y)) < 40
     X[far] = np.linspace(8, -8, 5) + 0.3 * rng.normal(size=(40, 5))
     y[far] = X[far] @ np.linspace(1, -1, 5) + 0.5 * rng.normal(size=40)
-    assert not leverage_rows(X, y, weights, nobody, None).any()
+    assert not find_leverage_rows(X, y, weights, nobody, None).any()
     y[far] = -8 + 0.3 * rng.normal(size=40)
-    np.testing.assert_array_equal(leverage_rows(X, y, weights, nobody, None), far)
+    np.testing.assert_array_equal(find_leverage_rows(X, y, weights, nobody, None), far)
 
 
 @pytest.mark.parametrize("factor", [10.0, 1000.0])

@@ -5,7 +5,7 @@ import pytest
 
 from lrisk.datasets import add_leverage_cluster
 from lrisk.procedures.outliers.groups import _rounded_off, groups_apart
-from lrisk.procedures.outliers.leverage import leverage_rows
+from lrisk.procedures.outliers.leverage import find_leverage_rows
 
 
 def table(seed, n, d, binary=False):
@@ -19,7 +19,7 @@ def table(seed, n, d, binary=False):
 
 def pulling(X, y):
     nobody = np.zeros(len(y), dtype=bool)
-    return leverage_rows(X, y, np.ones(len(y)), nobody, None)
+    return find_leverage_rows(X, y, np.ones(len(y)), nobody, None)
 
 
 @pytest.mark.parametrize(

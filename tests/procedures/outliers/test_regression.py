@@ -60,5 +60,5 @@ def test_both_tails_are_cut_where_one_is(seed):
                            detection._replace(mirrored=tails),
                            np.random.default_rng(0))  # fmt: skip
         mean[name] = float(np.mean(found.fit.predict(X) - f))
-        assert not found.pulling[tails & (noise > -5.0)].any()
+        assert not found.leverage_rows[tails & (noise > -5.0)].any()
     assert abs(mean["both"]) < 4.0 / np.sqrt(len(y)) < -mean["one"]

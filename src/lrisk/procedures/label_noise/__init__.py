@@ -61,8 +61,8 @@ class LabelNoiseFit(NamedTuple):
     """The result, over the rows of positive weight.
 
     `coefficients`, shape (m, k), are over scaled features (linear kernel) or rows that
-    are `centres`; shares in `labels` count the far rows that are wrong; `pulling` are
-    rows left out of the fit for pulling it from far out, not for being wrong.
+    are `centres`; shares in `labels` count the far rows that are wrong; `leverage_rows`
+    were left out of the fit for pulling it from far out, not for being wrong.
     """
 
     coefficients: Floats
@@ -72,7 +72,7 @@ class LabelNoiseFit(NamedTuple):
     choice: Choice
     labels: Detection
     flagged: Bools
-    pulling: Bools
+    leverage_rows: Bools
 
 
 def fit_label_noise(
@@ -117,7 +117,7 @@ def fit_label_noise(
     gross = (far.chance > WRONG) & ~sure
     lost = float(weight[gross].sum() / weight.sum())
     rows = rows._replace(voice=np.where(far.far, 0.0, weight))
-    kept = np.flatnonzero(~gross & ~far.pulling)
+    kept = np.flatnonzero(~gross & ~far.leverage_rows)
     rows = rows.only(kept, pairwise)
     if not pairwise:
         scaling = plain_scaling(rows.Z, rows.weight)
@@ -152,7 +152,14 @@ def fit_label_noise(
     scaling = FeatureScaling(scaling.centre * units, scaling.scale * units)
     centres = None if centres is None else kept[centres]
     return LabelNoiseFit(
-        coefficients, intercept, centres, scaling, choice, labels, flagged, far.pulling
+        coefficients,
+        intercept,
+        centres,
+        scaling,
+        choice,
+        labels,
+        flagged,
+        far.leverage_rows,
     )
 
 

@@ -42,7 +42,7 @@ class FarRows(NamedTuple):
 
     far: Bools
     chance: Floats
-    pulling: Bools
+    leverage_rows: Bools
 
 
 def judge_far_rows(

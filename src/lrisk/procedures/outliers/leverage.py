@@ -29,14 +29,16 @@ def suspected_rows(X: Floats, group: Bools) -> list[Bools]:
     return [group, *groups_apart(X), *far[: C.most_groups]]
 
 
-def _may_pull(rows: Bools, pulling: Bools) -> bool:
+def _may_pull(rows: Bools, leverage_rows: Bools) -> bool:
     """Whether enough of them are left, and not too many."""
     return bool(
-        C.fewest_of_group <= np.sum(rows & ~pulling) <= C.largest_group * len(pulling)
+        C.fewest_of_group
+        <= np.sum(rows & ~leverage_rows)
+        <= C.largest_group * len(leverage_rows)
     )
 
 
-def leverage_rows(
+def find_leverage_rows(
     X: Floats,
     y: Floats,
     weights: Floats,
@@ -50,36 +52,36 @@ def leverage_rows(
     first, and the others are tried again: as long as one rules the line, it is others
     that seem to misfit.
     """
-    pulling = np.zeros(len(y), dtype=bool)
-    suspected = [s for s in suspected_rows(X, group) if _may_pull(s, pulling)]
+    leverage_rows = np.zeros(len(y), dtype=bool)
+    suspected = [s for s in suspected_rows(X, group) if _may_pull(s, leverage_rows)]
     while suspected:
-        left = ~pulling
+        left = ~leverage_rows
         lines = Lines(X[left], y[left], weights[left], alpha, intercept)
         with np.errstate(over="ignore", invalid="ignore"):  # of rows soon left out
             trials = [_tried(lines, rows[left]) for rows in suspected]
         best = min(trials, key=lambda trial: trial.error)
-        found = pulling.copy()
-        found[left] = best.pulling
+        found = leverage_rows.copy()
+        found[left] = best.leverage_rows
         if best.error > 1.0 - C.group_gain or found.sum() > C.largest_group * len(y):
             break
-        pulling = found
+        leverage_rows = found
         suspected = [
             rows
             for rows, trial in zip(suspected, trials, strict=True)
-            if trial.error < 1.0 and _may_pull(rows, pulling)
+            if trial.error < 1.0 and _may_pull(rows, leverage_rows)
         ]
-    return pulling
+    return leverage_rows
 
 
 class Tried(NamedTuple):
     """A fit without some suspects.
 
-    pulling : suspects that misfit the line through the rest
+    leverage_rows : suspects that misfit the line through the rest
     error : squared error of the rest without them, as a share of that with them; one if
         too few misfit
     """
 
-    pulling: Bools
+    leverage_rows: Bools
     error: float
 
 
@@ -122,15 +124,15 @@ def _tried(lines: Lines, suspects: Bools) -> Tried:
     if fitted.sum() < 2 * X.shape[1]:  # then it is the penalty that knows the place
         away = np.abs(residuals.left_out)
     scale = half_scale(away[rest])
-    pulling = suspects & (away > C.group_misfit * scale)
-    few = pulling.sum() < max(C.fewest_of_group, 0.5 * suspects.sum())
-    if few or np.mean(pulling[suspects]) <= 5.0 * np.mean(
+    leverage_rows = suspects & (away > C.group_misfit * scale)
+    few = leverage_rows.sum() < max(C.fewest_of_group, 0.5 * suspects.sum())
+    if few or np.mean(leverage_rows[suspects]) <= 5.0 * np.mean(
         away[rest] > C.group_misfit * scale
     ):
-        return Tried(pulling, 1.0)
-    without, cap = lines.through(~pulling), C.group_misfit * scale
+        return Tried(leverage_rows, 1.0)
+    without, cap = lines.through(~leverage_rows), C.group_misfit * scale
     before = capped_error(lines.whole.left_out[rest], cap)
-    after = capped_error(without.left_out[rest[~pulling]], cap)
+    after = capped_error(without.left_out[rest[~leverage_rows]], cap)
     if not np.isfinite(before):  # with values too far out to be squared
-        return Tried(pulling, 0.0 if np.isfinite(after) else 1.0)
-    return Tried(pulling, after / max(before, 1e-300))
+        return Tried(leverage_rows, 0.0 if np.isfinite(after) else 1.0)
+    return Tried(leverage_rows, after / max(before, 1e-300))

@@ -1,4 +1,4 @@
-"""The line of the majority, and how much say each row has in it.
+"""The line of the majority, and how much each row counts in it.
 
 It begins with the half of the rows nearest to a line of its own. Rows near in x are
 then weighed by their residuals, and rows far out let in last, each in units of what the
@@ -23,10 +23,10 @@ from .._robust.scales import (
 )
 from .constants import CONSTANTS as C
 from .gaps import alone
+from .least_trimmed_squares import least_trimmed_half
 from .linear_fit import LINEAR_ALPHAS, MOST_SORTED, SQUARED, UNKNOWN, LinearFit
 from .populations import expected_beyond, split
 from .residuals import Rows
-from .tightest_half import tightest_half
 
 
 class Line(NamedTuple):
@@ -133,7 +133,7 @@ def _majority_line(
     plain = _without_shrinkage(rows)
     half = usual.copy()
     part = plain._replace(Z=Z[own], y=y[own], weights=weights[own])
-    half[usual] = tightest_half(part, rng)
+    half[usual] = least_trimmed_half(part, rng)
     places = compress(Z, COMPRESSED_BEYOND)
     near, unknown = _near(plain, half)
     near = near & (usual | ~unknown)

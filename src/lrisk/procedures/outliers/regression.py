@@ -10,7 +10,7 @@ from .._robust.scales import half_scale
 from .constants import CONSTANTS as C
 from .detection import Detection
 from .kernel_fit import Components, KernelFit, fit_kernel
-from .leverage import leverage_rows
+from .leverage import find_leverage_rows
 from .line import majority_line
 from .linear_fit import LinearFit, fit_linear, standard_errors
 from .reference import capped_error
@@ -74,7 +74,7 @@ class Model(NamedTuple):
 class RobustFit(NamedTuple):
     """The fit, and which rows it rests on.
 
-    pulling : rows left out only because they do not fit the line of the majority
+    leverage_rows : rows left out only because they do not fit the line of the majority
     belong : rows that were judged wrong where only the line knows better, and it fits
         them
     chosen : "ordinary", "held back", "robust" or "without leverage"
@@ -83,20 +83,20 @@ class RobustFit(NamedTuple):
     """
 
     fit: LinearFit | KernelFit
-    pulling: Bools
+    leverage_rows: Bools
     belong: Bools
     chosen: str
     errors: dict[str, float]
     coef_se: Floats | None = None
 
 
-class Say(NamedTuple):
-    """How much say each row has in a fit.
+class RowWeights(NamedTuple):
+    """How much each row counts in a fit.
 
     factors : 1 for an ordinary row, 0 for none
     final : the same once width and penalty are chosen
     dropped : rows that were judged wrong
-    belong, pulling : see `RobustFit`
+    belong, leverage_rows : see `RobustFit`
     ruling : rows that must not choose the penalty
     doubtful : rows left out that a line may let in again
     """
@@ -105,7 +105,7 @@ class Say(NamedTuple):
     final: Floats
     dropped: Bools
     belong: Bools
-    pulling: Bools
+    leverage_rows: Bools
     ruling: Bools
     doubtful: Bools
 
@@ -140,13 +140,13 @@ def fit_judged(
     with np.errstate(over="ignore", invalid="ignore"):  # of targets soon left out
         ordinary = model.fit(X, y, weights, places=places)
     if model.linear:
-        say = _by_the_line(model, X, y, weights, detection, rng)
+        found = _weights_by_line(model, X, y, weights, detection, rng)
     else:
-        say = _by_the_reference(y, detection)
-    factors, final, dropped, belong, pulling, ruling, doubtful = say
+        found = _weights_by_reference(y, detection)
+    factors, final, dropped, belong, leverage_rows, ruling, doubtful = found
     if np.all(factors == 1.0) and not ruling.any():
         se = _errors_of(ordinary, X, weights)
-        return RobustFit(ordinary, pulling, belong, "ordinary", {}, se)
+        return RobustFit(ordinary, leverage_rows, belong, "ordinary", {}, se)
     kept = factors > 0.0
     sure = kept & ~ruling
     fit = fit_of(model, sure, factors)
@@ -167,7 +167,7 @@ def fit_judged(
         "ordinary": capped_error(ordinary.left_out[kept], cap),
     }
     se = _errors_of(fit, X[kept], weights[kept], final[kept])
-    return RobustFit(fit, pulling, belong, chosen, errors, se)
+    return RobustFit(fit, leverage_rows, belong, chosen, errors, se)
 
 
 def _errors_of(
@@ -201,8 +201,8 @@ def _foreseen(fit: LinearFit, X: Floats, y: Floats, detection: Detection) -> Boo
     return near
 
 
-def _by_the_reference(y: Floats, detection: Detection) -> Say:
-    """What rows have to say by the reference by which they were judged.
+def _weights_by_reference(y: Floats, detection: Detection) -> RowWeights:
+    """How much rows count, by the reference by which they were judged.
 
     A row also counts by the chance that it belongs, but not where width and penalty are
     chosen: the doubtful rows of a reference are those of the peaks that it has
@@ -214,27 +214,27 @@ def _by_the_reference(y: Floats, detection: Detection) -> Say:
     factors = C.held_beyond / np.maximum(u, C.held_beyond)
     factors[dropped] = 0.0
     final = factors * (1.0 - detection.chance)
-    return Say(factors, final, dropped, no_rows, no_rows, no_rows, no_rows)
+    return RowWeights(factors, final, dropped, no_rows, no_rows, no_rows, no_rows)
 
 
-def _by_the_line(
+def _weights_by_line(
     model: Model,
     X: Floats,
     y: Floats,
     weights: Floats,
     detection: Detection,
     rng: np.random.Generator,
-) -> Say:
-    """What rows have to say by the line of the majority.
+) -> RowWeights:
+    """How much rows count, by the line of the majority.
 
-    Rows judged wrong have nothing, but those far from all others, where the flexible
-    reference only guesses, are left to the line. Nor have rows as far out as wrong ones
+    Rows judged wrong do not count, but those far from all others, where the flexible
+    reference only guesses, are left to the line. Nor do rows as far out as wrong ones
     on the other side: the noise is cut at both ends, or its mean would move.
     """
     dropped = detection.chance > C.dropped_above
     asked = ~dropped | detection.apart
     usual = ~dropped
-    usual[usual] = ~leverage_rows(
+    usual[usual] = ~find_leverage_rows(
         X[usual],
         y[usual],
         weights[usual],
@@ -262,8 +262,10 @@ def _by_the_line(
     belong = dropped & (factors == 1.0)
     dropped = dropped & ~belong
     factors[dropped] = 0.0
-    pulling = ~((factors > 0.0) | dropped)
-    tails = detection.mirrored & ~pulling
+    leverage_rows = ~((factors > 0.0) | dropped)
+    tails = detection.mirrored & ~leverage_rows
     factors[tails] = 0.0
     doubtful = tails if detection.source == "told" else dropped | tails
-    return Say(factors, factors, dropped, belong, pulling, ruling, doubtful)
+    return RowWeights(
+        factors, factors, dropped, belong, leverage_rows, ruling, doubtful
+    )

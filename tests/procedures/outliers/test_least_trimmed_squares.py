@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from lrisk.procedures.outliers.least_trimmed_squares import (
+    least_trimmed_half,
+    nearest_half,
+)
 from lrisk.procedures.outliers.residuals import Rows
-from lrisk.procedures.outliers.tightest_half import nearest_half, tightest_half
 
 
 def test_the_nearest_half_is_of_weight():
@@ -29,7 +32,7 @@ def test_forty_wrong_rows_of_a_hundred_are_not_in_it(kind):
         else:
             X[:40] = 10.0 + rng.normal(size=(40, 2))
             y[:40] = -30.0
-        half = tightest_half(Rows(X, y, np.ones(100), 1e-9), rng)
+        half = least_trimmed_half(Rows(X, y, np.ones(100), 1e-9), rng)
         assert half.sum() == 50
         assert half[:40].sum() <= (0 if kind == "targets" else 2)
 
@@ -39,7 +42,7 @@ def test_where_most_rows_are_far_out_all_are_asked():
     X = rng.normal(size=(60, 2))
     X[:36] *= 1e4
     y = X @ np.array([2.0, -1.0]) + rng.normal(size=60)
-    half = tightest_half(Rows(X, y, np.ones(60), 1e-9), rng)
+    half = least_trimmed_half(Rows(X, y, np.ones(60), 1e-9), rng)
     assert half.sum() == 30
 
 
@@ -53,5 +56,5 @@ def test_wrong_targets_at_one_end_of_thirty_columns_are_not_in_it(size):
         along = X @ rng.normal(size=30)
         wrong = along >= np.quantile(along, 0.7)
         y[wrong] += size
-        half = tightest_half(Rows(X, y, np.ones(1000), 1e-9), rng)
+        half = least_trimmed_half(Rows(X, y, np.ones(1000), 1e-9), rng)
         assert half[wrong].sum() <= 5

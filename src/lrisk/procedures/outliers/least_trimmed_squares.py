@@ -37,7 +37,7 @@ def nearest_half(distance: Floats, weights: Floats, share: float = 0.5) -> Bools
     return near
 
 
-def tightest_half(rows: Rows, rng: np.random.Generator) -> Bools:
+def least_trimmed_half(rows: Rows, rng: np.random.Generator) -> Bools:
     """The half whose own line fits it best, of those that several starts lead to.
 
     Rows far out as a whole are not asked, if they are fewer than half: a line through
@@ -57,7 +57,7 @@ def tightest_half(rows: Rows, rng: np.random.Generator) -> Bools:
     starts = [
         nearest_half(_outlyingness(part.Z), own),
         *_elemental_halves(part, rng),
-        *_halves_by_place(part),
+        *_halves_by_slices(part),
     ]
     ends = [_concentrated(part, start) for start in starts]
     best = min(ends, key=lambda end: end.square)
@@ -129,7 +129,7 @@ def _elemental_halves(part: Rows, rng: np.random.Generator) -> list[Bools]:
     return halves
 
 
-def _halves_by_place(part: Rows) -> list[Bools]:
+def _halves_by_slices(part: Rows) -> list[Bools]:
     """Halves that hold few wrong rows where elemental starts hardly hold none.
 
     Wrong targets at one end of a direction are not at its other end. Which direction is
