@@ -222,8 +222,8 @@ def test_fit_and_predict(name, options, tmp_path):
     assert run.exit_code == 0, run.output
     predicted = pd.read_csv(out)["prediction"].to_numpy()
     import lrisk as package
-    from lrisk.analysis.audit.preparation import Preparation
-    from lrisk.analysis.audit.tables import table_of
+    from lrisk.tables import table_of
+    from lrisk.tables.preparation import Preparation
 
     X = Preparation(table_of(frame, "price").features).fit(np.arange(60))
     X = X.transform(np.arange(60))

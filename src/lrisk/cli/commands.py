@@ -122,7 +122,8 @@ def audit(
     DATA is a .csv, .tsv or .parquet file, .gz or not.
     """
     check_installed("pandas", "jinja2", "rich")
-    from .reading import read_audit, read_table, read_verdicts
+    from ..tables.files import read_table
+    from .reading import read_audit, read_verdicts
 
     if fail_above is not None and fail_above != fail_above:
         raise ValueError("--fail-above must be a number from 0 to 1, got nan")
@@ -240,8 +241,8 @@ def fit(
     lrisk fit flats.csv --estimator RiskKMeans --set n_clusters=3 --out kinds.skops
     """
     check_installed("pandas", "skops", "packaging")
+    from ..tables.files import read_table
     from .models import fit_model
-    from .reading import read_table
     from .settings import parsed_settings
     from .storage import save_model
 
@@ -272,8 +273,8 @@ def predict(model: Path, data: Path, out: Path | None) -> None:
     use are ignored. Model files are skops files: what could run code is refused.
     """
     check_installed("pandas", "skops", "packaging")
+    from ..tables.files import read_table
     from .models import predict_with
-    from .reading import read_table
     from .storage import load_model
     from .writing import predictions_csv, write_text
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from .._params import refused
 from .._typing import AnyArray, Floats, Indices
-from ..analysis.audit.columns import Column
-from ..analysis.audit.preparation import Preparation
-from ..analysis.audit.tables import column_names, columns_of, table_of
+from ..tables.columns import Column
+from ..tables.preparation import Preparation
+from ..tables.table import column_names, columns_of, table_of
 from .registry import counterpart, estimator_named, kind_of
 from .settings import apply_settings
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..._params import refused
-from ..._typing import Floats, Indices
-from ...procedures.label_noise import FeatureScaling, plain_scaling
+from .._params import refused
+from .._typing import Floats, Indices
+from ..procedures.label_noise import FeatureScaling, plain_scaling
 from .columns import Column
-from .tables import columns_named
+from .table import columns_named
 
 #: A level needs this many training rows and this share of them to have a column.
 LEVEL_ROWS, LEVEL_SHARE = 5, 0.01

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from lrisk.analysis.audit.columns import typed_column
-from lrisk.analysis.audit.preparation import Preparation
+from lrisk.tables.columns import typed_column
+from lrisk.tables.preparation import Preparation
 
 
 def columns_of(data):

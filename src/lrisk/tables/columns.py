@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._typing import AnyArray, Bools, Indices
-from .reading_text import days, readings
-from .result import remark
+from .._typing import AnyArray, Bools, Indices
+from .text import days, readings
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a"}
@@ -19,6 +18,41 @@ NEARLY_UNIQUE, FEWEST_ROWS = 0.5, 20
 #: Mean length from which on nearly unique text is called text.
 LONG = 25
 _ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|nr|no)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column of the table as it was read.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "numeric", "categorical", "boolean", "date", "identifier", "constant", "text",
+        "target", "group" or "time".
+    missing, distinct : int
+    note : str
+        Empty, or plain sentences that tell no value.
+    example : str
+        Empty, or values that the note speaks of.
+    """
+
+    name: str
+    kind: str
+    missing: int
+    distinct: int
+    note: str
+    example: str = ""
+
+    @property
+    def remark(self) -> str:
+        """The note with its example."""
+        return remark(self.note, self.example)
+
+
+def remark(note: str, example: str) -> str:
+    """A note, and the values that it speaks of."""
+    return f"{note} For example: {example}." if note and example else note
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import unmasked
-from ..._params import refused
-from ..._typing import AnyArray, Floats
+from .._arrays import unmasked
+from .._params import refused
+from .._typing import AnyArray, Floats
 
 #: Cells that no column can be made of.
 _ODD = (list, tuple, dict, set, bytes, np.ndarray, complex)

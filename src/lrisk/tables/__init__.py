@@ -1,0 +1,6 @@
+"""Tables as they come: files and frames to typed columns, and to what models take."""
+
+from .columns import Column, ColumnSummary
+from .table import Table, table_of
+
+__all__ = ["Column", "ColumnSummary", "Table", "table_of"]
