@@ -48,3 +48,14 @@ def test_labels_of_a_target_stay_as_they_are():
     table = table_of({"x": x, "y": numbers}, "y")
     assert table.task == "regression" and table.used.sum() == 39
     assert table_of({"x": x, "y": ["", "a", "b", None] * 10}, "y").used.sum() == 20
+
+
+def test_quantities_that_cannot_be_read_are_no_classes():
+    x = np.arange(200.0) ** 1.1
+    mixed = [f"{i % 70 + 1}h {i % 60}m" for i in range(200)]
+    with pytest.raises(ValueError, match=r"words that begin with a number.*; write"):
+        table_of({"x": x, "y": mixed}, "y")
+    pounds = [f"{i % 70} {'lb' if i % 9 else 'kg'}" for i in range(200)]
+    with pytest.raises(ValueError, match="in one unit"):
+        table_of({"x": x, "y": pounds}, "y")
+    assert table_of({"x": x, "y": [f"{i} kg" for i in range(200)]}, "y").y[7] == 7.0

@@ -8,7 +8,7 @@ from ..analysis.audit import AuditResult
 from ..analysis.audit.comparing import check_comparable
 from ..analysis.audit.verdicts import rows_of
 from ..tables.files import open_text
-from ..tables.text import plain_number
+from ..tables.numbers import plain_number
 
 #: Rows and rank correlation of residuals from which on two audits are of one table.
 FEWEST_COMPARED, ALIKE = 10, 0.3

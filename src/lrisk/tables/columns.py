@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import AnyArray, Bools, Indices
-from .text import days, readings
+from .dates import days
+from .text import DATE, DATES, read_column
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a"}
 TRUE, FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
-#: Share of cells that must be numbers (dates) for a column of text to be numeric.
-MOSTLY = 0.9
 #: Distinct share from which on text is an identifier or free text, and the least rows.
 NEARLY_UNIQUE, FEWEST_ROWS = 0.5, 20
 #: Mean length from which on nearly unique text is called text.
@@ -75,6 +74,8 @@ class Column:
         Values that the note speaks of.
     usable : bool
         Whether models could use it, whatever its role.
+    way, unit : str
+        How text was read (see `text.Reading`); empty where it was not text.
     """
 
     name: str
@@ -84,6 +85,8 @@ class Column:
     note: str = ""
     example: str = ""
     usable: bool = True
+    way: str = ""
+    unit: str = ""
 
     @property
     def remark(self) -> str:
@@ -123,7 +126,7 @@ class Column:
             return "" if value < 0 else self.levels[int(value)][:80]
         if np.isnan(value):
             return ""
-        if self.kind in ("date", "time") and self.levels == ["date"]:
+        if self.way in DATES:
             moment = np.datetime64(round(float(value) * 86400), "s")
             text = str(moment)
             return text[:10] if text.endswith("T00:00:00") else text.replace("T", " ")
@@ -173,7 +176,7 @@ def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
             note += "as missing."
         return _checked(Column(name, "numeric", values, [], note), whole=kind in "iu")
     if kind == "M":
-        return _checked(Column(name, "date", days(raw), ["date"]))
+        return _checked(Column(name, "date", days(raw), [], way=DATE))
     return _from_text(name, raw, labels)
 
 
@@ -186,7 +189,8 @@ def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
             flags = np.array([float(level in TRUE) for level in lower] + [np.nan])
             return _checked(Column(name, "boolean", flags[codes], []))
         read = _as_numbers(name, codes, levels)
-        if read is not None:
+        # Two labels, such as "2 doors" and "4 doors", are shown as they were written.
+        if read is not None and not (labels and read.unit and read.distinct <= 2):
             return _checked(read)
     if labels:
         as_words = _levels(raw, {""})
@@ -197,28 +201,25 @@ def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
 
 
 def _as_numbers(name: str, codes: Indices, levels: list[str]) -> Column | None:
-    """The column read in the way that reads most cells, if that is nearly all."""
+    """The column as numbers or dates, if nearly all cells are."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
-    ways = readings(levels)
-    reads = [int(counts[~np.isnan(way.numbers)].sum()) for way in ways]
-    best = int(np.argmax(reads))
-    if reads[best] < MOSTLY * counts.sum():
+    reading = read_column(name, levels, counts)
+    if reading is None:
         return None
-    kind, numbers, note = ways[best]
-    if kind == "date" and note and reads.count(reads[best]) > 1:
-        note += " The other order is possible, too."
-    bad, example = int(counts.sum()) - reads[best], ""
-    if bad:
-        what = "number" if kind == "numeric" else "date"
-        unread = f"{bad} cells are no {what}s and count as missing."
+    note, example = reading.note, reading.example
+    unread = np.isnan(reading.numbers)
+    if bad := int(counts[unread].sum()):
+        what = "date" if reading.kind == "date" else "number"
+        words = f"{bad} cells are no {what}s and count as missing."
         if bad == 1:
-            unread = f"1 cell is no {what} and counts as missing."
-        note = f"{note} {unread}".strip()
-        first = int(np.flatnonzero(np.isnan(numbers))[0])
-        example = repr(levels[first][:20])
-    unit = ["date"] if kind == "date" else []
-    values = np.append(numbers, np.nan)[codes]
-    return Column(name, kind, values, unit, note, example)
+            words = f"1 cell is no {what} and counts as missing."
+        note = f"{note} {words}".strip()
+        example = repr(levels[int(np.flatnonzero(unread)[0])][:20])
+    values = np.append(reading.numbers, np.nan)[codes]
+    return Column(
+        name, reading.kind, values, [], note, example, way=reading.way,
+        unit=reading.unit,
+    )  # fmt: skip
 
 
 def _levels(raw: AnyArray, missing: set[str]) -> tuple[Indices, list[str]]:

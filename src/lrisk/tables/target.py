@@ -8,12 +8,15 @@ from .._arrays import check_targets
 from .._params import refused
 from .._typing import AnyArray, Indices
 from .columns import MISSING, Column
-from .text import plain_number
+from .numbers import plain_number
+from .text import MOSTLY
 
 #: Distinct whole numbers below which a numeric target may be classes.
 FEW_VALUES = 10
 #: Rows of a class without which it cannot be held out, and most classes.
 FEWEST_OF_CLASS, MOST_CLASSES = 2, 100
+#: Words that begin with a number above which they are quantities that cannot be read.
+MOST_NUMBERED = 20
 
 
 class Target(NamedTuple):
@@ -53,6 +56,11 @@ def target_of(goal: Column, task: str) -> Target:
         two = numeric and goal.distinct == 2
         task = "classification" if goal.has_levels or two or goal.kind == "boolean" \
             else "regression"  # fmt: skip
+        if _looks_like_numbers(goal):
+            rule = "plain numbers, or classes"
+            got = f"{goal.distinct} different words that begin with a number"
+            remedy = "write numbers in one unit, or choose the task classification"
+            raise ValueError(refused("audit", "target", rule, got, remedy))
         if goal.kind in ("identifier", "text") and goal.has_levels:
             rule = "numbers, or classes that repeat"
             got = f"{goal.distinct} different words"
@@ -74,6 +82,14 @@ def target_of(goal: Column, task: str) -> Target:
         check_targets("audit", "target", goal.values[~goal.missing])
         return Target(task, goal.values, [], notes, goal.example)
     return _classified(goal, notes)
+
+
+def _looks_like_numbers(goal: Column) -> bool:
+    """Whether there are many classes and nearly all begin with a number."""
+    if not goal.has_levels or goal.distinct <= MOST_NUMBERED:
+        return False
+    begins = [level.strip()[:1].isdigit() for level in goal.levels]
+    return bool(np.mean(begins) >= MOSTLY)
 
 
 def _first_word(goal: Column) -> int:
@@ -109,10 +125,8 @@ def _classified(goal: Column, notes: list[str]) -> Target:
         rule, remedy = "of at least two classes", "add rows of another class"
         raise ValueError(refused("audit", "target", rule, "one class", remedy))
     if len(classes) > MOST_CLASSES:
-        rule, remedy = (
-            f"of at most {MOST_CLASSES} classes",
-            "choose regression or pool classes",
-        )
+        rule = f"of at most {MOST_CLASSES} classes"
+        remedy = "choose regression or pool classes"
         raise ValueError(refused("audit", "target", rule, len(classes), remedy))
     return Target("classification", codes, classes, notes, example)
 

@@ -1,114 +1,192 @@
-"""Cells of text as numbers and dates, in the ways that people write them."""
+"""Columns of text as numbers or dates: the one way of writing that suits the column."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import AnyArray, Floats
+from .._params import refused
+from .._typing import Bools, Floats, Indices
+from .dates import Dates, read_dates
+from .numbers import KNOWN_UNITS, Numbers, count_units, read_numbers, same_unit
 
-_CLOCK = r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
-_DATE = re.compile(rf"^\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}{_CLOCK}$")
-_DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})$")
-_SLASHED = re.compile(r"^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$")
-_OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})$")
-_THOUSANDS = re.compile(r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$")
-_COMMA = re.compile(r"^[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+$")
-_CURRENCY = re.compile(r"^([+-]?)\s*[$€£¥]\s*(?=[\d.,])|\s*[$€£¥]$")
-
-Parse = Callable[[str], float]
+#: Share of cells that must be numbers (dates) for a column of text to be numeric.
+MOSTLY = 0.9
+#: Different texts that are tried first, and the share that promises something of all.
+TRIED, PROMISING = 2000, 0.5
+#: Ways to read text: what stands before decimals, and the order of dates.
+POINT, COMMA = "decimal point", "decimal comma"
+DATE, MONTH_FIRST, DAY_FIRST = "date", "month first", "day first"
+DATES = (DATE, MONTH_FIRST, DAY_FIRST)
 
 
 class Reading(NamedTuple):
-    """A way to read a column: "numeric" or "date", its numbers, a note of the way."""
+    """Numbers of the levels of a column of text, and the way they were read.
 
-    kind: str
+    Attributes
+    ----------
+    way : str
+        One of the constants above; dates are days since 1970.
+    numbers : array of shape (n_levels,)
+        NaN where a level cannot be read.
+    unit : str
+        In one spelling; empty where there is none.
+    note : str
+        Sentences that tell no value.
+    example : str
+        Values that the note speaks of.
+    """
+
+    way: str
     numbers: Floats
-    note: str
+    unit: str = ""
+    note: str = ""
+    example: str = ""
+
+    @property
+    def kind(self) -> str:
+        """'date' or 'numeric'."""
+        return "date" if self.way in DATES else "numeric"
 
 
-def readings(levels: Sequence[str]) -> list[Reading]:
-    """Every way to read the levels, NaN where one cannot be read; plain ones first."""
-    ways: list[tuple[str, Parse, str]] = [
-        ("numeric", plain_number, ""),
-        ("numeric", _with_thousands, "Commas were read as separators of thousands."),
-        ("numeric", _with_comma, "Commas were read as decimal points."),
-        ("date", _date, ""),
-        ("date", _slashed(True), "Dates were read as month, day, year."),
-        ("date", _slashed(False), "Dates were read as day, month, year."),
+def read_column(name: str, levels: Sequence[str], counts: Indices) -> Reading | None:
+    """Read the levels in the way that reads most cells, if that is nearly all.
+
+    Parameters
+    ----------
+    name : str
+        Of the column, for messages.
+    levels : sequence of str
+    counts : array of shape (n_levels,)
+        Cells of each level.
+
+    Returns
+    -------
+    Reading or None
+        None where the column is no column of numbers or dates.
+
+    Raises
+    ------
+    ValueError
+        If numbers have several units, or dates several orders of day and month.
+    """
+    if len(levels) > TRIED:
+        some = np.linspace(0, len(levels) - 1, TRIED).astype(np.int64)
+        tried = [levels[i] for i in some]
+        if not _promising(tried):
+            return None
+    point, comma = read_numbers(levels, "."), read_numbers(levels, ",")
+    dates = read_dates(levels)
+    ways = [point.values, comma.values, dates.month_first, dates.day_first]
+    reads = [int(counts[~np.isnan(values)].sum()) for values in ways]
+    either = ~np.isnan(dates.month_first) | ~np.isnan(dates.day_first)
+    enough = MOSTLY * counts.sum()
+    if counts[either].sum() >= enough and max(reads[2:]) >= max(reads[:2]):
+        return _dates(name, dates, counts)
+    best = int(np.argmax(reads))
+    if reads[best] < enough:
+        return None
+    if best >= 2:
+        return _dates(name, dates, counts)
+    reading = _numbers(name, comma if best else point, levels, counts)
+    if reading is None:
+        return None
+    open_ = point.grouped and reads[0] == reads[1] and _differ(point, comma)
+    note = reading.note
+    if best:
+        note = f"Commas were read as decimal points. {note}".strip()
+    elif point.grouped:
+        other = " Decimal commas are possible, too." if open_ else ""
+        note = f"Separators of thousands were left out.{other} {note}".strip()
+    return reading._replace(way=COMMA if best else POINT, note=note)
+
+
+def read_again(name: str, levels: Sequence[str], way: str, unit: str) -> Floats:
+    """Numbers of levels read in a way that was found before; NaN where it cannot."""
+    if way in DATES:
+        dates = read_dates(levels)
+        return dates.day_first if way == DAY_FIRST else dates.month_first
+    numbers = read_numbers(levels, "," if way == COMMA else ".")
+    others = {same_unit(own) for own in numbers.units} - {unit, ""}
+    known = sorted(other for other in others if other.lower() in KNOWN_UNITS)
+    if known:
+        rule = f"in {unit}, as in training" if unit else "without a unit"
+        raise _refused(name, rule, known[0], "convert it")
+    return _with_units(numbers, {unit, ""})
+
+
+def _promising(texts: Sequence[str]) -> bool:
+    """Whether any way reads a good part of the texts."""
+    dates = read_dates(texts)
+    ways = [
+        read_numbers(texts, ".").values,
+        read_numbers(texts, ",").values,
+        np.fmax(dates.month_first, dates.day_first),
     ]
-    found = []
-    for kind, parse, note in ways:
-        numbers = np.array([parse(level) for level in levels], dtype=np.float64)
-        found.append(Reading(kind, numbers, note))
-    return found
+    return any(np.mean(~np.isnan(values)) > PROMISING for values in ways)
 
 
-def days(raw: AnyArray) -> Floats:
-    """Days since 1970 of dates, NaN where there is none."""
-    seconds = raw.astype("datetime64[s]")
-    return np.where(np.isnat(seconds), np.nan, seconds.astype(np.int64) / 86400.0)
+def _differ(one: Numbers, other: Numbers) -> bool:
+    return not np.array_equal(one.values, other.values, equal_nan=True)
 
 
-def plain_number(text: str) -> float:
-    """A finite number as programs write it, or NaN."""
-    try:
-        value = float(text)
-    except ValueError:
-        return np.nan
-    return value if np.isfinite(value) else np.nan
+def _numbers(
+    name: str, numbers: Numbers, levels: Sequence[str], counts: Indices
+) -> Reading | None:
+    """The numbers with their one unit; mixed units are refused, if they are units."""
+    cells = count_units(numbers, counts)
+    bare = cells.pop("", 0)
+    if not cells:
+        return Reading(POINT, numbers.values)
+    unit, most = cells.most_common(1)[0]
+    known = [own for own in cells if own.lower() in KNOWN_UNITS]
+    others = [own for own in known if own != unit]
+    if others and sum(cells[own] for own in known) >= MOSTLY * cells.total():
+        shown = ", ".join(f"{cells[own]} in {own}" for own in known[:4])
+        remedy = "convert it to one unit, or leave the column out"
+        raise _refused(name, "in one unit", f"{shown}", remedy)
+    if most + bare < MOSTLY * counts.sum():
+        return None
+    note = f"Read as numbers in {unit}."
+    example = ""
+    if unit.lower() not in KNOWN_UNITS:  # it could be any word of a cell
+        note = "The word after the numbers was left out."
+        example = repr(next(t for t, u in zip(levels, numbers.units) if u)[:20])
+    if bare:
+        has = "1 cell has" if bare == 1 else f"{bare} cells have"
+        note += f" {has} no unit and was taken as the others."
+        note = note.replace("have no unit and was", "have no unit and were")
+    return Reading(POINT, _with_units(numbers, {unit, ""}), unit, note, example)
 
 
-def _with_thousands(text: str) -> float:
-    bare = _CURRENCY.sub(r"\1", text.strip())
-    if _THOUSANDS.match(bare):
-        bare = bare.replace(",", "")
-    return plain_number(bare)
+def _with_units(numbers: Numbers, units: set[str]) -> Floats:
+    fine = np.array([same_unit(own) in units for own in numbers.units], dtype=bool)
+    return np.where(fine, numbers.values, np.nan)
 
 
-def _with_comma(text: str) -> float:
-    bare = _CURRENCY.sub(r"\1", text.strip())
-    if _COMMA.match(bare):
-        return plain_number(bare.replace(".", "").replace(",", "."))
-    return plain_number(bare) if "." not in bare else np.nan
+def _dates(name: str, dates: Dates, counts: Indices) -> Reading:
+    month, day = ~np.isnan(dates.month_first), ~np.isnan(dates.day_first)
+    only_month, only_day = _cells(month & ~day, counts), _cells(day & ~month, counts)
+    if min(only_month, only_day) > (1.0 - MOSTLY) * (only_month + only_day):
+        got = f"{only_month} dates with the month first, {only_day} with the day first"
+        remedy = "write all as 2024-12-31"
+        raise _refused(name, "of dates in one order", got, remedy)
+    numbers = dates.day_first if only_day > only_month else dates.month_first
+    several = len(dates.forms - {"month named first"}) > 1
+    note = "Dates are written in several ways." if several else ""
+    if "slashed" not in dates.forms:
+        return Reading(DATE, numbers, note=note)
+    way = DAY_FIRST if only_day > only_month else MONTH_FIRST
+    order = "day, month, year" if way == DAY_FIRST else "month, day, year"
+    note = f"{note} Dates were read as {order}.".strip()
+    if only_month == only_day:
+        note += " The other order is possible, too."
+    return Reading(way, numbers, note=note)
 
 
-def _date(text: str) -> float:
-    """Year first (ISO 8601, with a clock and an offset from UTC or not), or dotted."""
-    text = text.strip()
-    dotted = _DOTTED.match(text)
-    if dotted:
-        day, month, year = dotted.groups()
-        return _moment(year, month, day)
-    if not _DATE.match(text):
-        return np.nan
-    head, _, clock = text.replace("/", "-").replace("T", " ").rstrip("Z").partition(" ")
-    year, month, day = head.split("-")
-    offset = _OFFSET.search(clock)
-    if offset is None:
-        return _moment(year, month, day, clock)
-    sign, hours, minutes = offset.groups()
-    east = (int(hours) + int(minutes) / 60.0) / 24.0 * (-1.0 if sign == "-" else 1.0)
-    return _moment(year, month, day, clock[: offset.start()]) - east
+def _cells(which: Bools, counts: Indices) -> int:
+    return int(counts[which].sum())
 
 
-def _slashed(month_first: bool) -> Parse:
-    def parse(text: str) -> float:
-        match = _SLASHED.match(text.strip())
-        if match is None:
-            return np.nan
-        first, second, year = match.groups()
-        month, day = (first, second) if month_first else (second, first)
-        return _moment(year, month, day)
-
-    return parse
-
-
-def _moment(year: str, month: str, day: str, clock: str = "") -> float:
-    padded = f"{year}-{month:0>2}-{day:0>2}"
-    try:
-        moment = np.datetime64(padded + (f"T{clock:0>5}" if clock else ""), "s")
-    except ValueError:
-        return np.nan
-    return float(days(np.array([moment]))[0])
+def _refused(name: str, rule: str, got: str, remedy: str) -> ValueError:
+    return ValueError(refused("lrisk", f"column {name[:60]}", rule, got, remedy))
