@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._arrays import check_typical_size
 from .._params import refused
 from .._typing import AnyArray, Bools
 from .cells import cells_as_text, raw_column, raw_columns, row_names
-from .columns import Column, ColumnSummary, typed_column
+from .columns import Column, ColumnSummary, summary_of, typed_column
 from .target import target_of
 
 #: Columns beyond which a table is refused.
@@ -74,15 +75,9 @@ class Table(NamedTuple):
 
     def summaries(self) -> list[ColumnSummary]:
         """One entry per column, the target last."""
-        goal = self.target
-        return [
-            *(
-                ColumnSummary(c.name, c.kind, int(c.missing.sum()), c.distinct, c.note,
-                              c.example) for c in self.columns
-            ),
-            ColumnSummary(goal.name, "target", int(goal.missing.sum()), goal.distinct,
-                          " ".join(self.notes), self.example),
-        ]  # fmt: skip
+        goal = summary_of(self.target, "target")
+        goal = replace(goal, note=" ".join(self.notes), example=self.example)
+        return [*map(summary_of, self.columns), goal]
 
     def fingerprint(self) -> str:
         """What tells this table from another: the beginning of a digest of all of it.
@@ -192,18 +187,16 @@ def column_names(data: Any) -> list[str]:
     return raw_columns(data)[0]
 
 
-def columns_named(data: Any, names: Sequence[str]) -> list[Column]:
-    """Columns of these names, typed; ValueError that names those that are missing."""
-    there, raw = raw_columns(data)
-    place = {name: at for at, name in enumerate(there)}
-    missing = [name for name in names if name not in place]
+def check_present(needed: Sequence[str], there: Sequence[str]) -> None:
+    """Refuse a table that lacks columns, and name them."""
+    known = set(there)
+    missing = [name for name in needed if name not in known]
     if missing:
         shown = ", ".join(repr(name[:40]) for name in missing[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         near = difflib.get_close_matches(missing[0], there, n=1)
         hint = f"; is {missing[0][:40]!r} called {near[0][:40]!r} here?" if near else ""
         raise ValueError(f"the table lacks what the model needs: {shown}{more}{hint}")
-    return [typed_column(name, raw[place[name]]) for name in names]
 
 
 def check_width(n_columns: int) -> None:

@@ -10,8 +10,7 @@ from ..._typing import AnyArray, Bools, Floats, Indices
 from ...procedures.label_noise import assign_folds
 from ...procedures.outliers.constants import CONSTANTS
 from ...procedures.outliers.feature_errors import contradicted_values
-from ...tables import Table
-from ...tables.preparation import Preparation
+from ...tables import Preparation, Table
 from .models import Recipe, expect, fitted, rounding, tail_spectrum
 
 #: The fits that are compared.

@@ -13,8 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..._typing import AnyArray, Bools, Floats, Indices
-from ...tables import Table
-from ...tables.preparation import Preparation
+from ...tables import Preparation, Table
 from .crossfit import CrossFit
 from .models import LEAST_PROBABILITY, expect, fitted
 from .result import Repair

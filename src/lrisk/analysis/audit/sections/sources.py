@@ -14,8 +14,7 @@ from ...._typing import Bools, Floats, Indices
 from ....estimators import OutlierDetector
 from ....procedures._robust.scales import COMPRESSED_BEYOND, compress, spread
 from ....procedures.outliers.linear_fit import fit_linear
-from ....tables import Column, Table
-from ....tables.preparation import Preparation
+from ....tables import Column, Preparation, Table
 from ..result import Finding
 from .base import FALSE_CLAIMS, Context, first_rows
 
