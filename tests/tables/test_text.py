@@ -111,3 +111,8 @@ def test_two_labels_stay_as_written_and_more_are_quantities():
 def test_a_column_of_many_words_is_given_up_at_once():
     words = [f"{i:x}-word" for i in range(200_000)]
     assert read_column("c", words, np.ones(len(words), dtype=np.int64)) is None
+
+
+def test_many_different_slips_do_not_hide_the_numbers():
+    slips = [f"slip {i}" for i in range(60)]
+    assert column([*["5", "6"] * 300, *slips]).kind == "numeric"

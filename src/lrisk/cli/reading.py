@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from ..analysis.audit import AuditResult
 from ..analysis.audit.comparing import check_comparable
 from ..analysis.audit.verdicts import rows_of
-from ..tables.files import open_text
 from ..tables.numbers import plain_number
+from ..tables.sources import Source
 
 #: Rows and rank correlation of residuals from which on two audits are of one table.
 FEWEST_COMPARED, ALIKE = 10, 0.3
@@ -23,7 +23,7 @@ class GivenVerdicts(NamedTuple):
 
 def read_verdicts(path: Path, n_rows: int) -> GivenVerdicts:
     """What a rows.csv of a table of so many rows says; other files are refused."""
-    with open_text(path) as file:
+    with Source.of(path).text() as file:
         text = file.read()
     try:
         lines = rows_of(text)

@@ -1,155 +1,194 @@
-"""Tables in files: CSV, TSV, Parquet, plain or gzipped, checked before use."""
+"""Tables in files: pandas reads them, this decides what they are."""
 
-import csv
-import gzip
-import io
-import re
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+import itertools
+import json
+import zipfile
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 
+from .delimited import check_header, counted, numbered_names, read_delimited
+from .sources import Source
 from .table import MOST_COLUMNS
+from .totals import totals_rows
 
-#: Separators by ending, without ".gz".
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-#: What counts as an empty cell.
-EMPTY = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "#N/A"]
+#: Kinds of text files, and the separator if it is certain.
+TEXT: dict[str, str | None] = {
+    ".csv": None, ".tsv": "\t", ".tab": "\t", ".psv": "|", ".txt": None,
+}  # fmt: skip
+PARQUET, JSON, LINES = (".parquet", ".pq"), ".json", (".jsonl", ".ndjson")
+EXCEL = (".xlsx", ".xlsm")
+#: Most bytes of an unpacked spreadsheet.
+MOST_UNPACKED = 2_000_000_000
 
 
-def read_table(path: Path, target: str | None = None) -> Any:
-    """A pandas frame of a file, or ValueError with what is wrong with it.
+class TableFile(NamedTuple):
+    """A table that was read, and sentences about what was left out or decided."""
 
-    Columns that are not numbers keep their text: `lrisk.audit` finds out what it means.
-    Of the target only empty cells are missing, since "none" may be a class.
+    frame: Any
+    notes: list[str]
+
+
+def read_table(
+    path: Path, target: str | None = None, *, header: bool = True
+) -> TableFile:
+    r"""Read a table from a file, or say in one line what is wrong with it.
+
+    Parameters
+    ----------
+    path : Path
+        A file with cells between separators, Excel workbook, JSON or Parquet file, any
+        of them gzipped or not, a folder of Parquet files, or "-" for the standard
+        input.
+    target : str or None
+        The column of which only empty cells are missing: "none" may be a class.
+    header : bool
+        Whether the first line names the columns; else they are called c1, c2, ...
+
+    Returns
+    -------
+    TableFile
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "flats.csv"
+    ...     _ = path.write_text("size;rent\n40;500\n65;800\nTotal;1300\n")
+    ...     table = read_table(path)
+    >>> table.notes
+    ['1 row of totals left out.']
     """
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; give a file")
-    if not path.exists():
-        raise ValueError(f"{path}: no such file")
-    if path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty")
-    ending = _ending(path)
-    if ending in (".parquet", ".pq"):
-        return _parquet(path)
-    if ending not in SEPARATORS and ending != ".txt":
-        known = ", ".join([*SEPARATORS, ".parquet"])
-        raise ValueError(f"{path}: unknown ending; use one of {known}, or these + .gz")
-    with open_text(path) as file:
-        separator = _sniffed(file) if ending in (".csv", ".txt") else SEPARATORS[ending]
-    header = _check(path, separator)
-    if target is not None and header.count(target) > 1:
-        raise ValueError(f"{path} has several columns {target!r}; rename all but one")
-    return _csv(path, separator, header, target)
-
-
-def _ending(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes = suffixes[:-1]
-    return suffixes[-1] if suffixes else ""
-
-
-@contextmanager
-def open_text(path: Path) -> Iterator[IO[str]]:
-    """The file as UTF-8 text; what is wrong with it becomes a ValueError."""
-    try:
-        with (
-            _bytes(path) as raw,
-            io.TextIOWrapper(raw, "utf-8-sig", newline="") as file,
-        ):
-            yield file
-    except UnicodeDecodeError as error:
+    source = Source.of(path)
+    notes: list[str] = []
+    if path.is_dir() or source.ending in PARQUET:
+        frame = _parquet(source)
+    elif source.ending in EXCEL:
+        frame, notes = _excel(source, header)
+    elif source.ending == JSON or source.ending in LINES:
+        frame = _json(source)
+    elif source.ending in TEXT:
+        frame, notes = read_delimited(source, TEXT[source.ending], target, header)
+    else:
+        known = ", ".join([*TEXT, ".xlsx", ".json", ".jsonl", ".parquet"])
+        hint = "save it as .xlsx or .csv" if source.ending in (".xls", ".ods") else ""
         raise ValueError(
-            f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x}); "
-            "save it as UTF-8 first"
-        ) from None
-    except (gzip.BadGzipFile, zlib.error, EOFError):
-        raise ValueError(f"{path} is not a whole gzip file") from None
+            f"{path}: unknown ending; {hint or f'use one of {known}, or these + .gz'}"
+        )
+    if len(frame.columns) > MOST_COLUMNS:
+        raise ValueError(
+            f"{source.name} has {len(frame.columns)} columns; at most {MOST_COLUMNS} "
+            "can be used"
+        )
+    if frame.empty:
+        raise ValueError(f"{source.name} has no rows")
+    if source.ending in TEXT or source.ending in EXCEL:
+        totals = totals_rows(frame)
+        if 0 < len(totals) < len(frame):
+            notes.append(f"{counted(len(totals), 'row')} of totals left out.")
+            frame = frame.drop(index=totals).reset_index(drop=True)
+    return TableFile(frame, notes)
 
 
-def _bytes(path: Path) -> Any:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rb")
-    return path.open("rb")
-
-
-def _sniffed(file: IO[str]) -> str:
-    """The separator that the header has most of, outside quotes."""
-    head = re.sub(r'"[^"]*"', "", file.readline(100_000))
-    return max(",;\t", key=head.count)
-
-
-def _check(path: Path, separator: str) -> list[str]:
-    """The header; every line must have as many cells."""
-    csv.field_size_limit(10_000_000)
-    with open_text(path) as file:
-        reader = csv.reader(file, delimiter=separator)
-        try:
-            header = next(reader, [])
-            if not any(cell.strip() for cell in header):
-                raise ValueError(f"{path} has no header line")
-            width = len(header)
-            if width > MOST_COLUMNS:
-                raise ValueError(
-                    f"{path} has {width} columns; at most {MOST_COLUMNS} are audited"
-                )
-            rows = 0
-            for line in reader:
-                if line and len(line) != width:
-                    raise ValueError(
-                        f"{path}: line {reader.line_num} has {len(line)} cells where "
-                        f"the header has {width}"
-                    )
-                rows += bool(line)
-        except csv.Error as error:
-            where = f"{path}: line {reader.line_num}"
-            raise ValueError(f"{where} cannot be read ({error})") from None
-        if rows == 0:
-            raise ValueError(f"{path} has a header but no rows")
-        return header
-
-
-def _csv(path: Path, separator: str, header: list[str], target: str | None) -> Any:
+def _parquet(source: Source) -> Any:
     import pandas as pd
 
-    empty = {name: [""] if name == target else EMPTY for name in header}
-    options: Any = {
-        "sep": separator,
-        "keep_default_na": False,
-        "na_values": empty,
-        "low_memory": False,
-        "index_col": False,
-    }
-    with open_text(path) as file:
-        frame = pd.read_csv(file, **options)
-    if target in frame and frame[target].dtype == bool:
-        # "True" and "TRUE" are labels, to be shown as they were written.
-        with open_text(path) as file:
-            words = pd.read_csv(file, **options, usecols=[target], dtype=str)
-        frame[target] = words[target]
-    return frame
+    path = source.path
+    if path is not None and path.is_dir():
+        if not any(itertools.chain.from_iterable(path.rglob(f"*{e}") for e in PARQUET)):
+            raise ValueError(f"{path} is a folder without Parquet files; give a file")
+        return _frame_of(source, pd.read_parquet, path)
+    with source.open() as file:
+        return _frame_of(source, pd.read_parquet, file)
 
 
-def _parquet(path: Path) -> Any:
-    import pandas as pd
-
+def _frame_of(source: Source, read: Any, file: Any) -> Any:
     try:
-        frame = pd.read_parquet(path)
+        return read(file)
     except ImportError:
         raise ValueError("Parquet files need pyarrow: pip install pyarrow") from None
     except OSError as error:
         if error.errno is not None:
             raise
-        raise ValueError(f"{path} is not a Parquet file") from None
+        raise ValueError(f"{source.name} is not a Parquet file") from None
     except ValueError:
-        raise ValueError(f"{path} is not a Parquet file") from None
-    if len(frame.columns) > MOST_COLUMNS:
+        raise ValueError(f"{source.name} is not a Parquet file") from None
+
+
+def _excel(source: Source, header: bool) -> tuple[Any, list[str]]:
+    """The first sheet that holds anything."""
+    import pandas as pd
+
+    with source.open() as file:
+        try:
+            with zipfile.ZipFile(file) as packed:
+                size = sum(member.file_size for member in packed.infolist())
+            if size > MOST_UNPACKED:
+                raise ValueError(f"{source.name} is too large; save it as .csv")
+            file.seek(0)
+            sheets = pd.read_excel(
+                file, sheet_name=None, header=None, dtype=object, engine="openpyxl"
+            )
+        except ImportError:
+            raise ValueError(
+                "Excel files need openpyxl: pip install 'lrisk[excel]'"
+            ) from None
+        except (zipfile.BadZipFile, KeyError):
+            raise ValueError(f"{source.name} is not an Excel workbook") from None
+    filled = [own for own in sheets.values() if own.notna().any(axis=None)]
+    if not filled:
+        raise ValueError(f"{source.name} has no rows")
+    cells = filled[0]
+    notes = [f"Of {len(filled)} sheets the first was read."] if len(filled) > 1 else []
+    cells = cells.dropna(how="all").dropna(how="all", axis=1)
+    if not header:
+        cells.columns = numbered_names(cells.shape[1])
+        return cells.reset_index(drop=True), notes
+    least = min(2, cells.shape[1])
+    at = int((cells.notna().sum(axis=1) >= least).to_numpy().argmax())
+    if at:
+        notes.append(f"{counted(at, 'line')} above the header left out.")
+    names = ["" if cell != cell else str(cell).strip() for cell in cells.iloc[at]]
+    check_header(source.name, names)
+    cells.columns = [own or f"unnamed {j + 1}" for j, own in enumerate(names)]
+    rows = cells.iloc[at + 1 :]
+    again = (rows.astype(str) == [str(cell) for cell in cells.iloc[at]]).all(axis=1)
+    if again.any():
+        notes.append(f"{counted(int(again.sum()), 'repeated header line')} left out.")
+    return rows[~again].reset_index(drop=True), notes
+
+
+def _json(source: Source) -> Any:
+    import pandas as pd
+
+    with source.text(source.encoding()) as file:
+        try:
+            if source.ending == JSON:
+                plain = json.load(file)
+            else:
+                plain = [json.loads(line) for line in file if line.strip()]
+        except (ValueError, RecursionError):
+            kind = "JSON" if source.ending == JSON else "one JSON object in each line"
+            raise ValueError(f"{source.name} is not {kind}") from None
+    if isinstance(plain, dict) and {"columns", "data"} <= set(plain):
+        plain = [dict(zip(plain["columns"], row)) for row in plain["data"]]
+    if isinstance(plain, dict) and len(plain) == 1 and _records(*plain.values()):
+        (plain,) = plain.values()  # {"rows": [...]}
+    records = _records(plain)
+    columns = isinstance(plain, dict) and all(
+        isinstance(cells, list | dict) for cells in plain.values()
+    )
+    if not plain or not (records or columns):
         raise ValueError(
-            f"{path} has {len(frame.columns)} columns; at most {MOST_COLUMNS} are "
-            "audited"
+            f"{source.name} holds no table; write a list of records, such as "
+            '[{"size": 40, "rent": 500}, ...]'
         )
-    if frame.empty:
-        raise ValueError(f"{path} has no rows")
-    return frame
+    try:
+        return pd.DataFrame(plain)
+    except ValueError:
+        raise ValueError(
+            f"{source.name}: columns have different lengths; write one record per row"
+        ) from None
+
+
+def _records(plain: Any) -> bool:
+    return isinstance(plain, list) and all(isinstance(row, dict) for row in plain)

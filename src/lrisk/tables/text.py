@@ -70,13 +70,16 @@ def read_column(name: str, levels: Sequence[str], counts: Indices) -> Reading | 
     ValueError
         If numbers have several units, or dates several orders of day and month.
     """
+    at = np.arange(len(levels))
     if len(levels) > TRIED:
-        some = np.linspace(0, len(levels) - 1, TRIED).astype(np.int64)
-        tried = [levels[i] for i in some]
-        if not _promising(tried):
-            return None
-    point, comma = read_numbers(levels, "."), read_numbers(levels, ",")
-    dates = read_dates(levels)
+        at = np.linspace(0, len(levels) - 1, TRIED).astype(np.int64)
+    readable = _readable([levels[i] for i in at.tolist()], counts[at])
+    if not any(readable):
+        return None
+    # What reads hardly any of the first texts need not be tried on a million.
+    some = [levels if fine else [""] * len(levels) for fine in readable]
+    point, comma = read_numbers(some[0], "."), read_numbers(some[1], ",")
+    dates = read_dates(some[2])
     ways = [point.values, comma.values, dates.month_first, dates.day_first]
     reads = [int(counts[~np.isnan(values)].sum()) for values in ways]
     either = ~np.isnan(dates.month_first) | ~np.isnan(dates.day_first)
@@ -115,15 +118,16 @@ def read_again(name: str, levels: Sequence[str], way: str, unit: str) -> Floats:
     return _with_units(numbers, {unit, ""})
 
 
-def _promising(texts: Sequence[str]) -> bool:
-    """Whether any way reads a good part of the texts."""
+def _readable(texts: Sequence[str], counts: Indices) -> list[bool]:
+    """Whether decimal points, commas and dates read a good part of the cells."""
     dates = read_dates(texts)
     ways = [
         read_numbers(texts, ".").values,
         read_numbers(texts, ",").values,
         np.fmax(dates.month_first, dates.day_first),
     ]
-    return any(np.mean(~np.isnan(values)) > PROMISING for values in ways)
+    enough = PROMISING * counts.sum()
+    return [_cells(~np.isnan(values), counts) > enough for values in ways]
 
 
 def _differ(one: Numbers, other: Numbers) -> bool:
