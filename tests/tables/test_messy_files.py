@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -68,6 +69,15 @@ def excel(path, *, header=True, above=(), sheets=(), rows=FRAME):
             book.sheets["data"].cell(i + 1, 1, title)
 
 
+def stray_cell(path):
+    """A blank in the last cell that Excel has: a rectangle of 17 billion cells."""
+    excel(path)
+    book = openpyxl.load_workbook(path)
+    book["data"]["XFD1048576"] = ""
+    book["data"]["XFD1048576"].number_format = "0.00"
+    book.save(path)
+
+
 def parquet_folder(path):
     for part, rows in (("a", FRAME[:15]), ("b", FRAME[15:])):
         folder = path / f"part={part}"
@@ -105,6 +115,9 @@ READ = {
     "no header": Read("a.csv", text(header=""), header=False, names=("c1", "c2", "c3")),
     "title above the header": Read(
         "a.csv", "Rents of 2024\n\n" + text(), "1 line above"),
+    "title with a comma": Read(
+        "a.csv", "Rents, 2024\n" + text(header="size,kind,rent,a,b").replace(
+            "\n", ",1,2\n").replace("b,1,2", "b"), "1 line above"),
     "remarks above the header": Read(
         "a.csv", "# made by hand,,\n# twice,,\n" + text(), "2 lines above"),
     "years as names": Read("a.csv", text(header="2019,kind,2020"),
@@ -132,6 +145,7 @@ READ = {
         "a.xlsx", lambda p: excel(p, header=False), header=False,
         names=("c1", "c2", "c3")),
     "spreadsheet of text": Read("a.xlsx", lambda p: excel(p, rows=FRAME.astype(str))),
+    "spreadsheet with a stray cell at the end": Read("a.xlsx", stray_cell),
     "JSON records": Read("a.json", json.dumps(RECORDS)),
     "JSON columns": Read("a.json", FRAME.to_json()),
     "JSON split": Read("a.json", FRAME.to_json(orient="split")),
@@ -170,6 +184,9 @@ REFUSED = {
     "JSON without rows": Refused("a.json", "[1, 2]", "write a list of records"),
     "JSON of uneven columns": Refused("a.json", '{"a": [1], "b": [1, 2]}',
                                       "different lengths"),
+    "JSON that splits nothing": Refused("a.json", '{"columns": 3, "data": [1]}',
+                                        "write a list of records"),
+    "JSON of broken characters": Refused("a.json", '[{"a": "\\ud800"}]', "characters"),
     "broken JSON lines": Refused("a.jsonl", '{"a": 1}\nb', "in each line"),
     "deep JSON": Refused("a.json", "[" * 100_000, "is not JSON"),
     "no Parquet file": Refused("a.parquet", "hello", "not a Parquet file"),

@@ -136,8 +136,18 @@ def _objects(values: AnyArray, name: str) -> AnyArray:
             return np.array(cells, dtype=bool)
         return np.array([None if c is None else str(c) for c in cells], dtype=object)
     if known and all(isinstance(cell, int | float | np.number) for cell in known):
-        return np.array([np.nan if c is None else float(c) for c in cells])
-    return np.array([None if c is None else str(c) for c in cells], dtype=object)
+        return np.array([np.nan if c is None else _float(c) for c in cells])
+    # Files that were joined end to end have marks of their encoding between them.
+    words = [None if c is None else str(c).replace("\ufeff", "") for c in cells]
+    return np.array(words, dtype=object)
+
+
+def _float(cell: Any) -> float:
+    """A number, infinite if it is a whole one of more digits than floats have."""
+    try:
+        return float(cell)
+    except OverflowError:
+        return np.inf if cell > 0 else -np.inf
 
 
 def _is_missing(cell: Any) -> bool:

@@ -13,7 +13,8 @@ from .dates import days
 from .text import DATE, DATES, MOSTLY, POINT, read_again, read_column
 
 #: Words that count as missing, true and false (lower case, stripped).
-MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a"}
+MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "#div/0!", "#value!",
+           "#ref!", "#name?", "#num!", "#null!"}  # fmt: skip
 TRUE, FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
 #: Distinct share from which on text is an identifier or free text, and the least rows.
 NEARLY_UNIQUE, FEWEST_ROWS = 0.5, 20

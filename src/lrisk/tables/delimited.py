@@ -185,13 +185,18 @@ def _separator(sample: list[str]) -> str:
 
 
 def _lines_above(sample: list[str], separator: str) -> int:
-    """Titles and remarks above the header: lines of one cell where most have more."""
+    """Titles and remarks above the header: at most one cell, or two fewer than most.
+
+    A header that lacks one name is a mistake, not a title.
+    """
     widths = Counter(_widths(sample, separator))
-    if not widths or widths.most_common(1)[0][0] == 1:
+    usual = widths.most_common(1)[0][0] if widths else 1
+    if usual == 1:
         return 0
     for i, line in enumerate(sample):
         cells = next(csv.reader([line], delimiter=separator), [])
-        if sum(bool(cell.strip()) for cell in cells) > 1 or '"' in line:
+        filled = sum(bool(cell.strip()) for cell in cells)
+        if '"' in line or (filled > 1 and len(cells) > usual - 2):
             return i
     return 0
 

@@ -2,11 +2,11 @@
 
 import itertools
 import json
-import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .delimited import check_header, counted, numbered_names, read_delimited
+from .delimited import counted, read_delimited
+from .excel import read_excel
 from .sources import Source
 from .table import MOST_COLUMNS
 from .totals import totals_rows
@@ -17,8 +17,6 @@ TEXT: dict[str, str | None] = {
 }  # fmt: skip
 PARQUET, JSON, LINES = (".parquet", ".pq"), ".json", (".jsonl", ".ndjson")
 EXCEL = (".xlsx", ".xlsm")
-#: Most bytes of an unpacked spreadsheet.
-MOST_UNPACKED = 2_000_000_000
 
 
 class TableFile(NamedTuple):
@@ -63,7 +61,7 @@ def read_table(
     if path.is_dir() or source.ending in PARQUET:
         frame = _parquet(source)
     elif source.ending in EXCEL:
-        frame, notes = _excel(source, header)
+        frame, notes = read_excel(source, header)
     elif source.ending == JSON or source.ending in LINES:
         frame = _json(source)
     elif source.ending in TEXT:
@@ -90,71 +88,32 @@ def read_table(
 
 
 def _parquet(source: Source) -> Any:
-    import pandas as pd
-
     path = source.path
     if path is not None and path.is_dir():
         if not any(itertools.chain.from_iterable(path.rglob(f"*{e}") for e in PARQUET)):
             raise ValueError(f"{path} is a folder without Parquet files; give a file")
-        return _frame_of(source, pd.read_parquet, path)
+        return _parquet_frame(source, path)
     with source.open() as file:
-        return _frame_of(source, pd.read_parquet, file)
+        return _parquet_frame(source, file)
 
 
-def _frame_of(source: Source, read: Any, file: Any) -> Any:
+def _parquet_frame(source: Source, file: Any) -> Any:
     try:
-        return read(file)
+        from pyarrow import parquet
     except ImportError:
-        raise ValueError("Parquet files need pyarrow: pip install pyarrow") from None
-    except OSError as error:
-        if error.errno is not None:
+        raise ValueError(
+            "Parquet files need pyarrow: pip install 'lrisk[parquet]'"
+        ) from None
+    try:
+        table = parquet.read_table(file)
+        table.validate(full=True)  # broken text would be noticed much later
+        return table.to_pandas()
+    except MemoryError:
+        raise
+    except Exception as error:  # a broken file can make the parser raise anything
+        if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ValueError(f"{source.name} is not a Parquet file") from None
-    except ValueError:
-        raise ValueError(f"{source.name} is not a Parquet file") from None
-
-
-def _excel(source: Source, header: bool) -> tuple[Any, list[str]]:
-    """The first sheet that holds anything."""
-    import pandas as pd
-
-    with source.open() as file:
-        try:
-            with zipfile.ZipFile(file) as packed:
-                size = sum(member.file_size for member in packed.infolist())
-            if size > MOST_UNPACKED:
-                raise ValueError(f"{source.name} is too large; save it as .csv")
-            file.seek(0)
-            sheets = pd.read_excel(
-                file, sheet_name=None, header=None, dtype=object, engine="openpyxl"
-            )
-        except ImportError:
-            raise ValueError(
-                "Excel files need openpyxl: pip install 'lrisk[excel]'"
-            ) from None
-        except (zipfile.BadZipFile, KeyError):
-            raise ValueError(f"{source.name} is not an Excel workbook") from None
-    filled = [own for own in sheets.values() if own.notna().any(axis=None)]
-    if not filled:
-        raise ValueError(f"{source.name} has no rows")
-    cells = filled[0]
-    notes = [f"Of {len(filled)} sheets the first was read."] if len(filled) > 1 else []
-    cells = cells.dropna(how="all").dropna(how="all", axis=1)
-    if not header:
-        cells.columns = numbered_names(cells.shape[1])
-        return cells.reset_index(drop=True), notes
-    least = min(2, cells.shape[1])
-    at = int((cells.notna().sum(axis=1) >= least).to_numpy().argmax())
-    if at:
-        notes.append(f"{counted(at, 'line')} above the header left out.")
-    names = ["" if cell != cell else str(cell).strip() for cell in cells.iloc[at]]
-    check_header(source.name, names)
-    cells.columns = [own or f"unnamed {j + 1}" for j, own in enumerate(names)]
-    rows = cells.iloc[at + 1 :]
-    again = (rows.astype(str) == [str(cell) for cell in cells.iloc[at]]).all(axis=1)
-    if again.any():
-        notes.append(f"{counted(int(again.sum()), 'repeated header line')} left out.")
-    return rows[~again].reset_index(drop=True), notes
+        raise ValueError(f"{source.name} is not a Parquet file, or damaged") from None
 
 
 def _json(source: Source) -> Any:
@@ -170,7 +129,9 @@ def _json(source: Source) -> Any:
             kind = "JSON" if source.ending == JSON else "one JSON object in each line"
             raise ValueError(f"{source.name} is not {kind}") from None
     if isinstance(plain, dict) and {"columns", "data"} <= set(plain):
-        plain = [dict(zip(plain["columns"], row)) for row in plain["data"]]
+        rows = [plain["columns"], plain["data"], *plain["data"][:1]]
+        if all(isinstance(row, list) for row in rows):
+            plain = [dict(zip(plain["columns"], row)) for row in plain["data"]]
     if isinstance(plain, dict) and len(plain) == 1 and _records(*plain.values()):
         (plain,) = plain.values()  # {"rows": [...]}
     records = _records(plain)
@@ -184,6 +145,8 @@ def _json(source: Source) -> Any:
         )
     try:
         return pd.DataFrame(plain)
+    except UnicodeError:
+        raise ValueError(f"{source.name} holds characters that are none") from None
     except ValueError:
         raise ValueError(
             f"{source.name}: columns have different lengths; write one record per row"
