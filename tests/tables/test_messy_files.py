@@ -135,9 +135,11 @@ READ = {
     "two files joined": Read(
         "a.csv", JOINED.encode("utf-8-sig"),
         "1 repeated header line"),
-    "totals": Read("a.csv", text() + TOTALS, "1 row of totals"),
+    "totals": Read("a.csv", text() + TOTALS, "1 totals row"),
     "totals in a column of numbers": Read(
-        "a.csv", text() + f"Sum,all,{sum(RENTS):g}\n", "1 row of totals"),
+        "a.csv", text() + f"Sum,all,{sum(RENTS):g}\n", "1 totals row"),
+    "totals of numbers with units": Read(
+        "a.csv", text(size="{} m2", rent="{} m") + "Total:,,9 m\n", "1 totals row"),
     "spreadsheet": Read("a.xlsx", excel),
     "spreadsheet with a title and an empty sheet": Read(
         "a.xlsx", lambda p: excel(p, above=["Rents", ""], sheets=["notes"]), "1 line"),
@@ -282,7 +284,7 @@ def test_the_command_line_says_what_was_left_out(tmp_path):
     model = tmp_path / "m.skops"
     fit = ["fit", path, "--target", "c3", "--no-header", "--out", model]
     run = lrisk(*fit, "--estimator", "RiskRegressor")
-    assert run.returncode == 0 and "note: 1 row of totals left out" in run.stderr
+    assert run.returncode == 0 and "note: 1 totals row left out (row 41)" in run.stderr
     assert f"fitted to {N} rows" in run.stdout
 
 
@@ -291,3 +293,11 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ValueError, match=r"pip install 'lrisk\[excel\]'"):
         read_table(path)
+
+
+def test_a_word_for_totals_may_be_a_value_like_any_other(tmp_path):
+    cells = [f"{'total' if i % 9 == 8 else 'part'},{i % 7},{i % 5}" for i in range(40)]
+    path = write(tmp_path, "a.csv", "\n".join(["kind,a,rent", *cells]))
+    assert len(read_table(path).frame) == 40
+    path = write(tmp_path, "a.csv", "kind,a,rent\npart,1,2\npart,2,5\ntotal,5,5\n")
+    assert len(read_table(path).frame) == 3

@@ -60,7 +60,7 @@ def read_delimited(
         notes.append(f"{counted(layout.titles, 'line')} above the header left out.")
     frame = _frame(source, layout, target, header)
     if again := layout.headers_again:
-        notes.append(f"{counted(len(again), 'repeated header line')} left out.")
+        notes.append(left_out(again, "repeated header line"))
         frame = frame.drop(index=again).reset_index(drop=True)
     if frame.empty:
         raise ValueError(f"{source.name} has a header but no rows")
@@ -70,6 +70,14 @@ def read_delimited(
 def counted(count: int, noun: str) -> str:
     """'1 line', '2 lines'."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def left_out(rows: list[int], noun: str) -> str:
+    """What was left out, and where: the rows after it count without it."""
+    at = ", ".join(str(row + 1) for row in rows[:3])
+    more = " …" if len(rows) > 3 else ""
+    one = "row" if len(rows) == 1 else "rows"
+    return f"{counted(len(rows), noun)} left out ({one} {at}{more})."
 
 
 def numbered_names(width: int) -> list[str]:

@@ -3,7 +3,7 @@
 import zipfile
 from typing import Any
 
-from .delimited import check_header, counted, numbered_names
+from .delimited import check_header, counted, left_out, numbered_names
 from .sources import Source
 
 #: Most bytes of an unpacked workbook.
@@ -34,9 +34,10 @@ def read_excel(source: Source, header: bool) -> tuple[Any, list[str]]:
         notes.append(f"{counted(at, 'line')} above the header left out.")
     names = ["" if cell is None else str(cell).strip() for cell in table[at]]
     check_header(source.name, names)
-    body = [row for row in table[at + 1 :] if row != table[at]]
-    if again := len(table) - at - 1 - len(body):
-        notes.append(f"{counted(again, 'repeated header line')} left out.")
+    body = table[at + 1 :]
+    if again := [i for i, row in enumerate(body) if row == table[at]]:
+        notes.append(left_out(again, "repeated header line"))
+        body = [row for row in body if row != table[at]]
     names = [name or f"unnamed {j + 1}" for j, name in enumerate(names)]
     return pd.DataFrame(body, columns=names), notes
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .delimited import counted, read_delimited
+from .delimited import left_out, read_delimited
 from .excel import read_excel
 from .sources import Source
 from .table import MOST_COLUMNS
@@ -54,7 +54,7 @@ def read_table(
     ...     _ = path.write_text("size;rent\n40;500\n65;800\nTotal;1300\n")
     ...     table = read_table(path)
     >>> table.notes
-    ['1 row of totals left out.']
+    ['1 totals row left out (row 3).']
     """
     source = Source.of(path)
     notes: list[str] = []
@@ -82,7 +82,7 @@ def read_table(
     if source.ending in TEXT or source.ending in EXCEL:
         totals = totals_rows(frame)
         if 0 < len(totals) < len(frame):
-            notes.append(f"{counted(len(totals), 'row')} of totals left out.")
+            notes.append(left_out(totals, "totals row"))
             frame = frame.drop(index=totals).reset_index(drop=True)
     return TableFile(frame, notes)
 

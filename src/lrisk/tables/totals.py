@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Floats
+from .numbers import read_numbers
+
 #: What the first cell of such a row says.
 TOTAL = r"(?:grand |sub-?\s?)?totals?|sums?|averages?|means?|summe|gesamt"
 #: Share of rows above which the word is a value of its column like any other.
@@ -13,8 +16,8 @@ RARE = 0.05
 def totals_rows(frame: Any) -> list[int]:
     """Positions of rows that sum up others.
 
-    Such a row begins with a word for it, which is rare in its column; and it has no
-    other words, or one of its numbers is the sum or mean of those above it.
+    Such a row begins with a word for it, which is rare in its column; and it is blank
+    where others have words, or one of its numbers is the sum or mean of those above it.
 
     Parameters
     ----------
@@ -38,22 +41,25 @@ def _sums_up(frame: Any, row: int, label: int, words: list[int]) -> bool:
     cells = frame.iloc[row]
     if not cells.iloc[:label].isna().all():
         return False
-    others = [j for j in words if j != label]
-    if others and cells.iloc[others].isna().all():
+    blank = cells.isna().to_numpy()
+    others = [j for j in words if j != label and not _numbers(cells.iloc[[j]]).size]
+    if others and blank[others].all():
         return True
     return any(
-        _is_sum(frame.iloc[: row + 1, j]) for j in range(frame.shape[1]) if j != label
+        _is_sum(frame.iloc[: row + 1, j]) for j in np.flatnonzero(~blank) if j != label
     )
 
 
 def _is_sum(column: Any) -> bool:
     """Whether the last number is the sum or the mean of those before it."""
-    import pandas as pd
-
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
-    above, last = numbers[:-1], numbers[-1]
-    above = above[np.isfinite(above)]
-    if len(above) < 2 or not np.isfinite(last):
+    *above, last = _numbers(column).tolist() or [np.nan]
+    if len(above) < 2:
         return False
     # Totals are often rounded.
-    return bool(np.isclose(last, [above.sum(), above.mean()], rtol=1e-3).any())
+    return bool(np.isclose(last, [np.sum(above), np.mean(above)], rtol=1e-3).any())
+
+
+def _numbers(column: Any) -> Floats:
+    """Numbers of the cells that are any."""
+    values = read_numbers([str(cell) for cell in column], ".").values
+    return values[np.isfinite(values)]
