@@ -2,15 +2,12 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from .._params import refused
-from .._typing import AnyArray, Bools, Floats, Indices
-from .cells import cells_as_text
+from .._typing import AnyArray, Bools, Indices
 from .dates import days
-from .text import DATE, DATES, MOSTLY, POINT, read_again, read_column
+from .text import DATE, DATES, read_column
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "#div/0!", "#value!",
@@ -166,67 +163,6 @@ def summary_of(column: Column, role: str = "") -> ColumnSummary:
     )  # fmt: skip
 
 
-class ColumnRule(NamedTuple):
-    """How a column was read, to read the same column of another table so."""
-
-    name: str
-    kind: str
-    levels: list[str] | None
-    way: str
-    unit: str
-
-    @classmethod
-    def of(cls, column: Column) -> "ColumnRule":
-        """The rule by which a column was read."""
-        levels = list(column.levels) if column.has_levels else None
-        return cls(column.name, column.kind, levels, column.way, column.unit)
-
-    def read(self, raw: AnyArray) -> Column:
-        """The cells of another table; ValueError if too many are of another kind."""
-        if self.levels is not None:
-            place = {level: code for code, level in enumerate(self.levels)}
-            place.update(
-                dict.fromkeys(filter(_says_missing, set(cells_as_text(raw))), -1)
-            )
-            codes = [place.get(word, len(self.levels)) for word in cells_as_text(raw)]
-            return Column(self.name, self.kind, np.array(codes), [*self.levels, ""])
-        values, known = self._numbers(raw)
-        unread = known & np.isnan(values)
-        if unread.sum() > (1.0 - MOSTLY) * known.sum():
-            what = "dates" if self.way in DATES else "numbers"
-            got = cells_as_text(raw[np.flatnonzero(unread)[:1]])[0][:40]
-            remedy = "correct it, or fit anew"
-            rule = f"{what}, as in training"
-            raise ValueError(
-                refused("lrisk", f"column {self.name[:60]}", rule, got, remedy)
-            )
-        return Column(self.name, self.kind, values, [], way=self.way, unit=self.unit)
-
-    def _numbers(self, raw: AnyArray) -> tuple[Floats, Bools]:
-        """Numbers, NaN where unknown or unreadable; and which cells are known."""
-        kind = raw.dtype.kind
-        dates = self.way in DATES
-        if kind == "M":
-            known = ~np.isnat(raw)
-            return (days(raw) if dates else np.full(len(raw), np.nan)), known
-        if kind in "biuf":
-            values = raw.astype(np.float64)
-            values = np.where(np.isinf(values), np.nan, values)
-            known = ~np.isnan(values)
-            return (np.full(len(raw), np.nan) if dates else values), known
-        codes, levels = _levels(raw, MISSING)
-        if self.kind == "boolean":
-            flags = {**dict.fromkeys(TRUE, 1.0), **dict.fromkeys(FALSE, 0.0)}
-            numbers = np.array([flags.get(w.strip().lower(), np.nan) for w in levels])
-        else:
-            numbers = read_again(self.name, levels, self.way or POINT, self.unit)
-        return np.append(numbers, np.nan)[codes], codes >= 0
-
-
-def _says_missing(word: str) -> bool:
-    return word.strip().lower() in MISSING
-
-
 def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
     """Find out what a column holds.
 
@@ -258,7 +194,7 @@ def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
 
 
 def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
-    codes, levels = _levels(raw, MISSING)
+    codes, levels = levels_of(raw, MISSING)
     known = codes >= 0
     if known.any():
         lower = [level.strip().lower() for level in levels]
@@ -270,7 +206,7 @@ def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
         if read is not None and not (labels and read.unit and read.distinct <= 2):
             return _checked(read)
     if labels:
-        as_words = _levels(raw, {""})
+        as_words = levels_of(raw, {""})
         # A single word that says "missing", and nothing else, is no class.
         if known.any() or len(as_words[1]) > 1:
             codes, levels = as_words
@@ -299,7 +235,7 @@ def _as_numbers(name: str, codes: Indices, levels: list[str]) -> Column | None:
     )  # fmt: skip
 
 
-def _levels(raw: AnyArray, missing: set[str]) -> tuple[Indices, list[str]]:
+def levels_of(raw: AnyArray, missing: set[str]) -> tuple[Indices, list[str]]:
     """Codes and levels of cells as text, the most frequent level first."""
     seen: dict[str, int] = {}
     codes = np.array(

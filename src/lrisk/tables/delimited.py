@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
+from .columns import MISSING
 from .numbers import plain_number
 from .sources import Source
 from .table import MOST_COLUMNS
 
 SEPARATORS = ",;\t|"
-#: What counts as an empty cell.
-EMPTY = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "#N/A"]
+#: What counts as an empty cell, as people write it.
+EMPTY = sorted(
+    {f(word) for word in MISSING for f in (str, str.upper, str.title)} | {"NaN"}
+)
 #: Lines by which separator and header are found.
 SAMPLE = 30
 #: Characters of one cell beyond which a quote was probably not closed.

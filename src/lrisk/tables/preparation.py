@@ -12,7 +12,8 @@ from .._params import check_choice, check_count, check_real, refused
 from .._typing import AnyArray, Floats, Indices
 from ..procedures.label_noise import FeatureScaling, plain_scaling
 from .cells import is_table, raw_columns
-from .columns import Column, ColumnRule, typed_column
+from .columns import Column, typed_column
+from .rules import ColumnRule
 from .table import check_present, check_width
 
 #: Rows that a level needs to have a column of its own, whatever its share.
