@@ -69,9 +69,9 @@ def test_absurd_sizes_are_refused_and_single_ones_are_not():
     rng = np.random.default_rng(0)
     plain = {"a": rng.normal(size=N), "y": rng.normal(size=N)}
     for scale in (1e200, 1e-200):
-        with pytest.raises(ValueError, match=r"audit: column a must be at .* rescale"):
+        with pytest.raises(ValueError, match=r"table: column a must be at .* rescale"):
             table_of({**plain, "a": plain["a"] * scale}, "y")
-        with pytest.raises(ValueError, match=r"audit: target must be at .* rescale"):
+        with pytest.raises(ValueError, match=r"table: target must be at .* rescale"):
             table_of({**plain, "y": plain["y"] * scale}, "y")
     plain["a"][[3, 4]] = 1e200, np.nan
     assert table_of(plain, "y").named("a").values[3] == 1e200

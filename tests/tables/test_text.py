@@ -38,6 +38,7 @@ def test_numbers_with_units_are_numbers(cells, numbers, unit):
     [
         ["1st", "2nd", "3rd", "4th"],
         ["12a", "12b", "7c", "9a"],
+        ["1S", "2L", "3D", "4H"],
         ["10-20", "20-30", "30-40", "40-50"],
         ["1h 30m", "2h 10m", "3h 5m", "1h"],
         ["A12", "B7", "ABC 3", "X 4"],

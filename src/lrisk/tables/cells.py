@@ -26,7 +26,7 @@ def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
     """Names, made distinct, and cells of all columns of a frame, dict or array."""
     if type(data).__name__ == "LazyFrame":
         rule, remedy = "a table in memory", "call its collect() first"
-        raise TypeError(refused("lrisk", "data", rule, "LazyFrame", remedy))
+        raise TypeError(refused("table", "data", rule, "LazyFrame", remedy))
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):
         names = [str(name) for name in data.columns]
         if hasattr(data, "iloc"):
@@ -40,12 +40,12 @@ def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
         if values.ndim != 2:
             rule, remedy = "a table of rows and columns", "pass a frame or a 2-d array"
             got = type(data).__name__
-            raise ValueError(refused("lrisk", "data", rule, got, remedy))
+            raise ValueError(refused("table", "data", rule, got, remedy))
         names = [f"x{j + 1}" for j in range(values.shape[1])]
         series = list(values.T)
     if not names or not len(series[0]):
         rule, remedy = "a table of rows and columns", "pass one that is not empty"
-        raise ValueError(refused("lrisk", "data", rule, "none", remedy))
+        raise ValueError(refused("table", "data", rule, "none", remedy))
     return _unique(names), [raw_column(column, n) for n, column in zip(names, series)]
 
 
@@ -102,7 +102,7 @@ def raw_column(series: Any, name: str) -> AnyArray:
     values = np.asarray(series)
     if values.ndim != 1:
         rule, remedy = "one value per row", "pass one column"
-        raise ValueError(refused("lrisk", name[:60], rule, values.shape, remedy))
+        raise ValueError(refused("table", name[:60], rule, values.shape, remedy))
     if values.dtype.kind in "biufM":
         return values
     if values.dtype.kind == "m":  # durations, in days
@@ -115,7 +115,7 @@ def raw_column(series: Any, name: str) -> AnyArray:
 def _unusable(name: str, kind: Any) -> ValueError:
     rule, remedy = "numbers, words, dates or booleans", "convert it or leave it out"
     got = f"the type {kind}"
-    return ValueError(refused("lrisk", f"column {name[:60]}", rule, got, remedy))
+    return ValueError(refused("table", f"column {name[:60]}", rule, got, remedy))
 
 
 def _whole_if_so(values: Floats, kind: str) -> AnyArray:

@@ -31,9 +31,9 @@ _BARE = {".": re.compile(r"\d+\.?\d*|\.\d+"), ",": re.compile(r"\d+,?\d*|,\d+")}
 _RANKS = {"st", "nd", "rd", "th"}
 _UNITS = (
     "% ‰ $ € £ ¥ ₹ kg g mg t lb oz km m cm mm mi mile ft feet foot in inch yd l ml cl "
-    "dl gal s sec second ms min minute h hr hour d day week month yr year ° °c °f c f "
-    "k w kw mw wh kwh v kv hz khz mhz ghz kb mb gb tb bar psi pa kpa m2 m² km2 km² ft2 "
-    "ft² sqft sqm m3 m³ km/h kmh mph m/s bn"
+    "dl gal s sec second ms min minute h hr hour d day week month yr year ° °c °f C F "
+    "K k M W V kw mw wh kwh kv hz khz mhz ghz kb mb gb tb bar psi pa kpa m2 m² km2 km² "
+    "ft2 ft² sqft sqm m3 m³ km/h kmh mph m/s bn"
 )
 #: Units of which two in one column are certainly two units. Other words after numbers,
 #: as in house numbers ("12a", "12b"), may mean anything.
@@ -101,13 +101,20 @@ def read_numbers(texts: Sequence[str], decimal: str) -> Numbers:
 def same_unit(unit: str) -> str:
     """One spelling of a unit: without plural, dot and capitals that mean nothing.
 
-    >>> [same_unit(unit) for unit in ("kg", "Kgs.", "mW", "MW")]
-    ['kg', 'kg', 'mw', 'Mw']
+    >>> [same_unit(unit) for unit in ("kg", "Kgs.", "mW", "MW", "M", "m")]
+    ['kg', 'kg', 'mw', 'Mw', 'M', 'm']
     """
     bare = unit.rstrip(".")
+    if len(bare) == 1:
+        return bare
     bare = bare[:-1] if len(bare) > 2 and bare[-1:] in "sS" else bare
-    first = bare[:1] if bare[:1] == "M" and len(bare) > 1 else bare[:1].lower()
+    first = bare[0] if bare[:1] == "M" else bare[:1].lower()
     return first + bare[1:].lower()
+
+
+def is_known(unit: str) -> bool:
+    """Whether it is a unit; letters alone, as in seats and sizes, by their case."""
+    return (unit if len(unit) == 1 else unit.lower()) in KNOWN_UNITS
 
 
 def count_units(numbers: Numbers, counts: Indices) -> Counter[str]:

@@ -44,7 +44,7 @@ class ColumnRule(NamedTuple):
             remedy = "correct it, or fit anew"
             rule = f"{what}, as in training"
             raise ValueError(
-                refused("lrisk", f"column {self.name[:60]}", rule, got, remedy)
+                refused("table", f"column {self.name[:60]}", rule, got, remedy)
             )
         return Column(self.name, self.kind, values, [], way=self.way, unit=self.unit)
 

@@ -118,14 +118,14 @@ def table_of(
     """
     if group is not None and group == time:
         rule, remedy = "another column than group", "choose one role for it"
-        raise ValueError(refused("audit", "time", rule, time, remedy))
+        raise ValueError(refused("table", "time", rule, time, remedy))
     names, raw = raw_columns(data)
     check_width(len(names))
     if isinstance(target, str) or np.ndim(target) == 0:
         target = closest(str(target), names, "target")
         if f"{target}.1" in names and _repeats(data, target):
             rule, remedy = "the name of one column", "rename the others"
-            raise ValueError(refused("audit", "target", rule, "several", remedy))
+            raise ValueError(refused("table", "target", rule, "several", remedy))
         at = names.index(target)
         goal = typed_column(target, raw[at], labels=True)
         names, raw = names[:at] + names[at + 1 :], raw[:at] + raw[at + 1 :]
@@ -133,11 +133,11 @@ def table_of(
         goal = typed_column("target", raw_column(target, "target"), labels=True)
     if not names:
         rule, remedy = "of at least one column beside the target", "add features"
-        raise ValueError(refused("audit", "data", rule, "none", remedy))
+        raise ValueError(refused("table", "data", rule, "none", remedy))
     for other in raw:
         if len(other) != len(goal.values):
             rule, remedy = "one value per row", "pass as many targets as rows"
-            raise ValueError(refused("audit", "target", rule, len(goal.values), remedy))
+            raise ValueError(refused("table", "target", rule, len(goal.values), remedy))
     columns = [typed_column(name, values) for name, values in zip(names, raw)]
     for role, name in (("group", group), ("time", time)):
         if name is not None:
@@ -147,12 +147,12 @@ def table_of(
     if id is not None:
         if id in (group, time, goal.name):
             rule, remedy = "another column than target, group and time", "choose one"
-            raise ValueError(refused("audit", "id", rule, id[:80], remedy))
+            raise ValueError(refused("table", "id", rule, id[:80], remedy))
         at = names.index(closest(id, names, "id"))
         columns[at] = columns[at].called("identifier")
     for column in columns:
         if column.kind == "numeric":
-            check_typical_size("audit", f"column {column.name[:60]}", column.values)
+            check_typical_size("table", f"column {column.name[:60]}", column.values)
     table = Table(columns, goal, *target_of(goal, task))
     return _with_ids(table, id, row_names(data), dict(zip(names, raw)))
 
@@ -203,7 +203,7 @@ def check_width(n_columns: int) -> None:
     """Refuse tables of too many columns."""
     if n_columns > MOST_COLUMNS:
         rule, remedy = f"a table of at most {MOST_COLUMNS} columns", "leave some out"
-        raise ValueError(refused("audit", "data", rule, n_columns, remedy))
+        raise ValueError(refused("table", "data", rule, n_columns, remedy))
 
 
 def closest(name: str, names: Sequence[str], role: str) -> str:
@@ -217,5 +217,5 @@ def closest(name: str, names: Sequence[str], role: str) -> str:
     else:
         shown = ", ".join(repr(n[:40]) for n in names[:8])
         remedy = f"there are {shown}{', ...' if len(names) > 8 else ''}"
-    message = refused("audit", role, "the name of a column", name[:80], remedy)
+    message = refused("table", role, "the name of a column", name[:80], remedy)
     raise ValueError(message.replace("?.", "?"))

@@ -47,10 +47,10 @@ def target_of(goal: Column, task: str) -> Target:
     numeric = not goal.has_levels
     if goal.missing.all():
         rule, remedy = "known in some rows", "choose another column"
-        raise ValueError(refused("audit", "target", rule, "no value", remedy))
+        raise ValueError(refused("table", "target", rule, "no value", remedy))
     if goal.kind == "date":
         rule, remedy = "numbers or classes", "turn dates into numbers first"
-        raise ValueError(refused("audit", "target", rule, "dates", remedy))
+        raise ValueError(refused("table", "target", rule, "dates", remedy))
     notes = [goal.note] if goal.note and numeric else []
     if task == "auto":
         two = numeric and goal.distinct == 2
@@ -60,12 +60,12 @@ def target_of(goal: Column, task: str) -> Target:
             rule = "plain numbers, or classes"
             got = f"{goal.distinct} different words that begin with a number"
             remedy = "write numbers in one unit, or choose the task classification"
-            raise ValueError(refused("audit", "target", rule, got, remedy))
+            raise ValueError(refused("table", "target", rule, got, remedy))
         if goal.kind in ("identifier", "text") and goal.has_levels:
             rule = "numbers, or classes that repeat"
             got = f"{goal.distinct} different words"
             remedy = "choose another column, or clean it"
-            raise ValueError(refused("audit", "target", rule, got, remedy))
+            raise ValueError(refused("table", "target", rule, got, remedy))
         if task == "regression" and goal.distinct <= FEW_VALUES:
             notes.append(
                 f"The target holds {goal.distinct} different numbers and was taken as "
@@ -75,11 +75,11 @@ def target_of(goal: Column, task: str) -> Target:
         if not numeric:
             rule, remedy = "numeric for regression", "or choose classification"
             got = f"words, as in row {_first_word(goal)}"
-            raise ValueError(refused("audit", "target", rule, got, remedy))
+            raise ValueError(refused("table", "target", rule, got, remedy))
         if goal.distinct < 2:
             rule, remedy = "of at least two values", "choose another column"
-            raise ValueError(refused("audit", "target", rule, "a constant", remedy))
-        check_targets("audit", "target", goal.values[~goal.missing])
+            raise ValueError(refused("table", "target", rule, "a constant", remedy))
+        check_targets("table", "target", goal.values[~goal.missing])
         return Target(task, goal.values, [], notes, goal.example)
     return _classified(goal, notes)
 
@@ -123,11 +123,11 @@ def _classified(goal: Column, notes: list[str]) -> Target:
         example = "; ".join([*([example] if example else []), *shown])
     if len(classes) < 2:
         rule, remedy = "of at least two classes", "add rows of another class"
-        raise ValueError(refused("audit", "target", rule, "one class", remedy))
+        raise ValueError(refused("table", "target", rule, "one class", remedy))
     if len(classes) > MOST_CLASSES:
         rule = f"of at most {MOST_CLASSES} classes"
         remedy = "choose regression or pool classes"
-        raise ValueError(refused("audit", "target", rule, len(classes), remedy))
+        raise ValueError(refused("table", "target", rule, len(classes), remedy))
     return Target("classification", codes, classes, notes, example)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from .._params import refused
 from .._typing import Bools, Floats, Indices
 from .dates import Dates, read_dates
-from .numbers import KNOWN_UNITS, Numbers, count_units, read_numbers, same_unit
+from .numbers import Numbers, count_units, is_known, read_numbers, same_unit
 
 #: Share of cells that must be numbers (dates) for a column of text to be numeric.
 MOSTLY = 0.9
@@ -111,7 +111,7 @@ def read_again(name: str, levels: Sequence[str], way: str, unit: str) -> Floats:
         return dates.day_first if way == DAY_FIRST else dates.month_first
     numbers = read_numbers(levels, "," if way == COMMA else ".")
     others = {same_unit(own) for own in numbers.units} - {unit, ""}
-    known = sorted(other for other in others if other.lower() in KNOWN_UNITS)
+    known = sorted(other for other in others if is_known(other))
     if known:
         rule = f"in {unit}, as in training" if unit else "without a unit"
         raise _refused(name, rule, known[0], "convert it")
@@ -143,7 +143,7 @@ def _numbers(
     if not cells:
         return Reading(POINT, numbers.values)
     unit, most = cells.most_common(1)[0]
-    known = [own for own in cells if own.lower() in KNOWN_UNITS]
+    known = [own for own in cells if is_known(own)]
     others = [own for own in known if own != unit]
     if others and sum(cells[own] for own in known) >= MOSTLY * cells.total():
         shown = ", ".join(f"{cells[own]} in {own}" for own in known[:4])
@@ -153,7 +153,7 @@ def _numbers(
         return None
     note = f"Read as numbers in {unit}."
     example = ""
-    if unit.lower() not in KNOWN_UNITS:  # it could be any word of a cell
+    if not is_known(unit):  # it could be any word of a cell
         note = "The word after the numbers was left out."
         example = repr(next(t for t, u in zip(levels, numbers.units) if u)[:20])
     if bare:
@@ -193,4 +193,4 @@ def _cells(which: Bools, counts: Indices) -> int:
 
 
 def _refused(name: str, rule: str, got: str, remedy: str) -> ValueError:
-    return ValueError(refused("lrisk", f"column {name[:60]}", rule, got, remedy))
+    return ValueError(refused("table", f"column {name[:60]}", rule, got, remedy))
