@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .permutahedron import risk_weights
     from .ranking import risk
     from .report import write_audit
+    from .tables import TablePreparation
 
 __all__ = [
     "AuditResult",
@@ -61,6 +62,7 @@ __all__ = [
     "RiskRegressorCV",
     "RobustClassifier",
     "RobustRegressor",
+    "TablePreparation",
     "__version__",
     "analysis",
     "audit",
@@ -90,6 +92,7 @@ _HOMES = {
     "audit": ".analysis.audit",
     "CollapsedFitWarning": "._warnings",
     "NoiseMismatchWarning": "._warnings",
+    "TablePreparation": ".tables",
     "risk": ".ranking",
     "risk_weights": ".permutahedron",
     "write_audit": ".report",

@@ -90,10 +90,11 @@ def refusals(folder):
     names = ",".join(f"c{i}" for i in range(100_000))
     file = write(folder, "good.csv", good)
     (folder / "a-file").write_text("x")
+    (folder / "none").mkdir()
     words = "a,y\n" + "".join(f"{i % 5},word{i % 3}\n" for i in range(40))
     return {
         "missing file": ([str(folder / "no.csv"), "--target", "y"], "no such file"),
-        "a folder": ([str(folder), "--target", "y"], "is a folder"),
+        "a folder": ([str(folder / "none"), "--target", "y"], "without Parquet"),
         "wrong target": ([file, "--target", "Y"], "did you mean 'y'?"),
         "no target": ([file], "--target"),
         "all missing": (
@@ -113,9 +114,8 @@ def refusals(folder):
         "empty": ([write(folder, "empty.csv", ""), "--target", "y"], "is empty"),
         "header only": ([write(folder, "h.csv", "a,y\n"), "--target", "y"], "no rows"),
         "encoding": (
-            [write(folder, "latin.csv", "a,y\n1,caf\xe9\n".encode("latin-1")),
-             "--target", "y"],
-            "not UTF-8",
+            [write(folder, "odd.csv", b"a,y\n1,\0\n"), "--target", "y"],
+            "holds NUL bytes",
         ),
         "long row": (
             [write(folder, "long.csv", good + "1,2,3,4\n"), "--target", "y"],
@@ -133,7 +133,7 @@ def refusals(folder):
         "not parquet": (
             [write(folder, "a.parquet", "hello"), "--target", "y"], "not a Parquet",
         ),
-        "ending": ([write(folder, "a.xlsx", "x"), "--target", "y"], "unknown ending"),
+        "ending": ([write(folder, "a.xls", "x"), "--target", "y"], "save it as .xlsx"),
         "out is a file": (
             [file, "--target", "y", "--out", str(folder / "a-file")], "is a file",
         ),
@@ -222,8 +222,8 @@ def test_fit_and_predict(name, options, tmp_path):
     assert run.exit_code == 0, run.output
     predicted = pd.read_csv(out)["prediction"].to_numpy()
     import lrisk as package
-    from lrisk.analysis.audit.preparation import Preparation
-    from lrisk.analysis.audit.tables import table_of
+    from lrisk.tables import table_of
+    from lrisk.tables.preparation import Preparation
 
     X = Preparation(table_of(frame, "price").features).fit(np.arange(60))
     X = X.transform(np.arange(60))

@@ -23,6 +23,8 @@ from .errors import (
 )
 
 FILE = click.Path(path_type=Path)
+NO_HEADER = click.option("--no-header", is_flag=True, help="The first line is data; "
+                         "columns are called c1, c2, ...")  # fmt: skip
 TASKS = click.Choice(["auto", "regression", "classification"])
 KERNELS = click.Choice(["linear", "rbf"])
 
@@ -91,6 +93,7 @@ def lrisk() -> None:
               "times.")  # fmt: skip
 @click.option("--id", help="Show this column beside row numbers, and do not learn from "
               "it.  [default: a column in which every row has its own]")  # fmt: skip
+@NO_HEADER
 @click.option("--out", type=FILE, default=None,
               help="Write report.html, rows.csv and audit.json into this folder.  "
               "[default: DATA-audit]")  # fmt: skip
@@ -115,23 +118,26 @@ def audit(
     redact: bool,
     compare: Path | None,
     verdicts: Path | None,
+    no_header: bool,
     **options: Any,
 ) -> None:
     """Say which rows of a table do not fit, why, and what changes without them.
 
-    DATA is a .csv, .tsv or .parquet file, .gz or not.
+    DATA is a .csv, .tsv, .txt, .xlsx, .json, .jsonl or .parquet file, .gz or not, a
+    folder of Parquet files, or - for the standard input.
     """
     check_installed("pandas", "jinja2", "rich")
-    from .reading import read_audit, read_table, read_verdicts
+    from .reading import read_audit, read_verdicts
 
     if fail_above is not None and fail_above != fail_above:
         raise ValueError("--fail-above must be a number from 0 to 1, got nan")
-    folder = out or Path(f"{data.name.split('.')[0] or 'data'}-audit")
+    name = "data" if data == Path("-") else data.name
+    folder = out or Path(f"{name.split('.')[0] or 'data'}-audit")
     _writable(folder)
     options["compare"] = read_audit(compare) if compare else None
-    frame = read_table(data, target)
+    frame = _read(data, target, no_header)
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
-    result = _audited(frame, target, data.name, options, folder, redact)
+    result = _audited(frame, target, name, options, folder, redact)
     if fail_above is not None and result.interval[0] > fail_above:
         click.echo(
             f"lrisk: at least {result.interval[0]:.1%} of the rows do not belong, "
@@ -139,6 +145,16 @@ def audit(
             err=True,
         )
         raise click.exceptions.Exit(TOO_MANY)
+
+
+def _read(data: Path, target: str | None, no_header: bool) -> Any:
+    """The frame of a file; what was left out of it is told."""
+    from ..tables.files import read_table
+
+    table = read_table(data, target, header=not no_header)
+    for note in table.notes:
+        click.echo(f"lrisk: note: {one_line(note)}", err=True)
+    return table.frame
 
 
 def _audited(
@@ -214,6 +230,7 @@ def _writable(folder: Path) -> None:
     "noise=gaussian:0.1 or estimator=RiskClassifier; may be repeated.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@NO_HEADER
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
 def fit(
     data: Path,
@@ -222,6 +239,7 @@ def fit(
     task: str,
     words: tuple[str, ...],
     seed: int,
+    no_header: bool,
     out: Path,
     **given: Any,
 ) -> None:
@@ -241,7 +259,6 @@ def fit(
     """
     check_installed("pandas", "skops", "packaging")
     from .models import fit_model
-    from .reading import read_table
     from .settings import parsed_settings
     from .storage import save_model
 
@@ -252,7 +269,8 @@ def fit(
     _writable(out.parent)
     if out.is_dir():
         raise BadInput(f"--out {out} is a folder; give a file")
-    fitted = fit_model(read_table(data, target), target, name, task, settings, seed)
+    frame = _read(data, target, no_header)
+    fitted = fit_model(frame, target, name, task, settings, seed)
     save_model(fitted.model, out)
     for note in fitted.notes:
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
@@ -263,8 +281,9 @@ def fit(
 @lrisk.command()
 @click.argument("model", type=FILE)
 @click.argument("data", type=FILE)
+@NO_HEADER
 @click.option("--out", type=FILE, help="CSV file to write.  [default: print]")
-def predict(model: Path, data: Path, out: Path | None) -> None:
+def predict(model: Path, data: Path, no_header: bool, out: Path | None) -> None:
     """Predict the rows of a table by a model that `lrisk fit` saved.
 
     Writes the row, counted from 1, its prediction and, for classifiers, the probability
@@ -273,12 +292,11 @@ def predict(model: Path, data: Path, out: Path | None) -> None:
     """
     check_installed("pandas", "skops", "packaging")
     from .models import predict_with
-    from .reading import read_table
     from .storage import load_model
     from .writing import predictions_csv, write_text
 
     loaded = load_model(model)
-    found = predict_with(loaded, read_table(data))
+    found = predict_with(loaded, _read(data, None, no_header))
     text = predictions_csv(found.columns)
     if found.ignored:
         names = ", ".join(found.ignored)

@@ -7,9 +7,8 @@ import numpy as np
 
 from .._params import refused
 from .._typing import AnyArray, Floats, Indices
-from ..analysis.audit.columns import Column
-from ..analysis.audit.preparation import Preparation
-from ..analysis.audit.tables import column_names, columns_of, table_of
+from ..tables import Column, TablePreparation, table_of
+from ..tables.table import column_names, columns_of
 from .registry import counterpart, estimator_named, kind_of
 from .settings import apply_settings
 
@@ -23,7 +22,8 @@ class Fitted(NamedTuple):
     Attributes
     ----------
     model : dict
-        estimator; preparation (plain data); target (name or ""); classes (names).
+        estimator; preparation (a fitted TablePreparation); target (name or "");
+        classes (names).
     n_rows : int
     notes : list of str
         Warnings of the fit.
@@ -84,11 +84,12 @@ def fit_model(
         _check_task(estimator, source.task)
     if "random_state" in estimator.get_params() and "random_state" not in settings:
         estimator.set_params(random_state=seed)
-    preparation = Preparation(source.columns).fit(source.rows)
-    notes = _fit(estimator, preparation.transform(source.rows), source.y)
+    columns = [column.take(source.rows) for column in source.columns]
+    preparation = TablePreparation().fit_columns(columns)
+    notes = _fit(estimator, preparation.transform_columns(columns), source.y)
     model = {
         "estimator": estimator,
-        "preparation": preparation.to_dict(),
+        "preparation": preparation,
         "target": target or "",
         "classes": source.classes,
     }
@@ -127,11 +128,10 @@ def _varying(columns: list[Column]) -> list[Column]:
 def predict_with(model: dict[str, Any], data: Any) -> Prediction:
     """Predictions, clusters or transformed columns for the rows of a table."""
     estimator, classes = model["estimator"], model["classes"]
-    preparation = Preparation.from_dict(model["preparation"], data)
-    used = {column.name for column in preparation.columns}
+    preparation = model["preparation"]
+    used = set(preparation.feature_names_in_)
     ignored = [name for name in column_names(data) if name not in used]
-    n_rows = len(preparation.columns[0].values)
-    X = preparation.transform(np.arange(n_rows))
+    X = preparation.transform(data)
     if kind_of(estimator) == "transformation":
         return Prediction(_transformed(estimator, preparation, X), ignored)
     predicted = np.asarray(estimator.predict(X))
@@ -142,17 +142,17 @@ def predict_with(model: dict[str, Any], data: Any) -> Prediction:
     if hasattr(estimator, "predict_proba"):
         place = np.searchsorted(estimator.classes_, codes)
         table = np.asarray(estimator.predict_proba(X))
-        found["probability"] = table[np.arange(n_rows), place]
+        found["probability"] = table[np.arange(len(X)), place]
     return Prediction(found, ignored)
 
 
 def _transformed(
-    estimator: Any, preparation: Preparation, X: Floats
+    estimator: Any, preparation: TablePreparation, X: Floats
 ) -> dict[str, AnyArray]:
     """Columns in their own units again."""
     scaling = preparation.scaling_
     values = np.asarray(estimator.transform(X)) * scaling.scale + scaling.centre
-    return dict(zip(preparation.names_, values.T))
+    return dict(zip(preparation.get_feature_names_out(), values.T))
 
 
 def _fit(estimator: Any, X: Floats, y: AnyArray | None) -> list[str]:

@@ -29,6 +29,8 @@ def _exported() -> Iterator[tuple[str, type[BaseEstimator]]]:
             kind = getattr(home, inner)
             if not (inspect.isclass(kind) and issubclass(kind, BaseEstimator)):
                 continue
+            if kind is lrisk.TablePreparation:  # every model has one
+                continue
             if hasattr(kind, "predict") or hasattr(kind, "transform"):
                 yield inner, kind
 

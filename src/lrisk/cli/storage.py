@@ -21,10 +21,11 @@ from sklearn.base import BaseEstimator
 from .._params import Parameters
 from .._version import __version__
 from ..estimators.robust_base import RobustEstimator
+from ..tables import TablePreparation
 from .registry import estimators
 
 #: Counted up whenever older versions of lrisk could not read what is written.
-FORMAT = 2
+FORMAT = 3
 #: The member of the file that says who wrote it, read before anything else.
 LABEL = "lrisk.json"
 #: Most bytes of the label.
@@ -37,6 +38,7 @@ HELPERS = {
     "lrisk.solvers.online.LinearState",
     "lrisk.solvers.online_kernel.KernelState",
     "lrisk.solvers.stream.Stream",
+    "lrisk.tables.preparation.TablePreparation",
 }
 
 
@@ -87,7 +89,7 @@ def load_model(path: Path) -> dict[str, Any]:
         label = _label(content)
         _check_version(path, label)
         found = skops_io.get_untrusted_types(data=content)
-    except _Newer as error:
+    except _OtherVersion as error:
         raise ValueError(str(error)) from None
     except Exception as error:  # a hostile file can make the parser raise anything
         raise ValueError(f"{path} is not a model file of lrisk ({error!r})") from None
@@ -118,8 +120,8 @@ def _predicting_only(estimator: Any) -> Any:
     return own
 
 
-class _Newer(Exception):
-    """The file is of a later version."""
+class _OtherVersion(Exception):
+    """The file is of a version that this one cannot read."""
 
 
 def _dumped(model: dict[str, Any]) -> bytes:
@@ -148,7 +150,7 @@ def _label(content: bytes) -> dict[str, Any] | None:
 
 
 def _check_version(path: Path, label: dict[str, Any] | None) -> None:
-    """Refuse files that a later lrisk wrote, whatever types they hold."""
+    """Refuse files of a later lrisk, or of an older format, whatever they hold."""
     if label is None:
         return
     written = str(label["lrisk"])[:40]
@@ -157,9 +159,14 @@ def _check_version(path: Path, label: dict[str, Any] | None) -> None:
     except InvalidVersion:
         raise ValueError(f"no version: {written!r}") from None
     if later or int(label["format"]) > FORMAT:
-        raise _Newer(
+        raise _OtherVersion(
             f"{path} was written by lrisk {written}, which is newer than this lrisk "
             f"{__version__}; update lrisk: pip install -U lrisk"
+        )
+    if int(label["format"]) < FORMAT:
+        raise _OtherVersion(
+            f"{path} was written by an earlier lrisk ({written}) that prepared tables "
+            "otherwise; fit the model anew"
         )
 
 
@@ -167,10 +174,8 @@ def _is_model(model: Any) -> bool:
     needed = {"estimator", "preparation", "target", "classes"}
     if not isinstance(model, dict) or not needed <= set(model):
         return False
-    preparation = model["preparation"]
     return (
         type(model["estimator"]) in estimators().values()
         and isinstance(model["classes"], list)
-        and isinstance(preparation, dict)
-        and {"columns", "centre", "scale"} <= set(preparation)
+        and isinstance(model["preparation"], TablePreparation)
     )

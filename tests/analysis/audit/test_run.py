@@ -10,8 +10,8 @@ import pytest
 from lrisk import AuditResult, audit, write_audit
 from lrisk.analysis.audit.crossfit import FOLDS, cross_fit
 from lrisk.analysis.audit.models import Recipe
-from lrisk.analysis.audit.tables import table_of
 from lrisk.analysis.audit.wording import NOTHING_FOUND
+from lrisk.tables import table_of
 
 N = 240
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lrisk.analysis.audit.sharing import shared_causes
-from lrisk.analysis.audit.tables import table_of
+from lrisk.tables import table_of
 
 
 def table(seed=0, n=1000):

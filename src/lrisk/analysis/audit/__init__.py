@@ -1,10 +1,10 @@
 """The audit of a table: which rows do not fit, and what changes without them."""
 
+from ...tables import ColumnSummary
 from .result import (
     AuditResult,
     Cause,
     CoefficientShift,
-    ColumnSummary,
     FlaggedRow,
     GroupRate,
     LossCurve,

@@ -10,9 +10,8 @@ from ..._typing import AnyArray, Bools, Floats, Indices
 from ...procedures.label_noise import assign_folds
 from ...procedures.outliers.constants import CONSTANTS
 from ...procedures.outliers.feature_errors import contradicted_values
+from ...tables import Preparation, Table
 from .models import Recipe, expect, fitted, rounding, tail_spectrum
-from .preparation import Preparation
-from .tables import Table
 
 #: The fits that are compared.
 FITS = ("ordinary", "robust", "tail")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..._typing import Floats, Indices
+from ...tables import Table
 from .crossfit import CrossFit
-from .tables import Table
 
 #: Rows that are explained column by column, at most; the others by their target only.
 MOST_EXPLAINED = 2000

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Bools, Floats, Indices
+from ...tables import Table
 from .crossfit import CrossFit, Fold
 from .models import expect
 from .reasons import expected_of
 from .result import Repair
-from .tables import Table
 
 #: Factors of decimal and unit slips: what the value must be multiplied by.
 FACTORS = {"x10": 10.0, "/10": 0.1, "x100": 100.0, "/100": 0.01, "x1000": 1000.0,

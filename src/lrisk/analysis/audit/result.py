@@ -8,43 +8,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from ..._typing import Bools, Floats
+from ...tables import ColumnSummary
 
 _Record = TypeVar("_Record")
-
-
-@dataclass(frozen=True)
-class ColumnSummary:
-    """One column of the table as the audit read it.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        "numeric", "categorical", "boolean", "date", "identifier", "constant", "text",
-        "target", "group" or "time".
-    missing, distinct : int
-    note : str
-        Empty, or plain sentences that tell no value.
-    example : str
-        Empty, or values that the note speaks of.
-    """
-
-    name: str
-    kind: str
-    missing: int
-    distinct: int
-    note: str
-    example: str = ""
-
-    @property
-    def remark(self) -> str:
-        """The note with its example."""
-        return remark(self.note, self.example)
-
-
-def remark(note: str, example: str) -> str:
-    """A note, and the values that it speaks of."""
-    return f"{note} For example: {example}." if note and example else note
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from ..._params import check_choice, check_count, check_real
 from ..._typing import Bools, Floats, Indices
 from ..._version import __version__
 from ...spectra import parse_spectrum
+from ...tables import Table, table_of
 from .comparing import check_comparable, comparison
 from .crossfit import BLOCK, CrossFit, Progress, cross_fit
 from .curves import coefficient_shifts, loss_curves, sensitivity, tail_level
@@ -23,7 +24,6 @@ from .sections import Context, find_all
 from .share import expected_false, reconciled
 from .sharing import group_rates, noisy_region, shared_causes, time_rates
 from .swaps import swapped_columns
-from .tables import Table, table_of
 from .tails import FAR_OUT, far_rows
 from .verdicts import in_words, measured, parse_verdicts
 from .wording import exchanged, in_sentences

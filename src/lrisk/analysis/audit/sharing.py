@@ -6,9 +6,8 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from ..._typing import Bools, Floats, Indices
-from .columns import Column
+from ...tables import Column, Table
 from .result import Cause, GroupRate
-from .tables import Table
 
 #: Most groups and most stretches of time.
 MOST_GROUPS, MOST_TIMES = 30, 24

@@ -13,11 +13,10 @@ import numpy as np
 from sklearn.base import clone
 
 from ..._typing import AnyArray, Bools, Floats, Indices
+from ...tables import Preparation, Table
 from .crossfit import CrossFit
 from .models import LEAST_PROBABILITY, expect, fitted
-from .preparation import Preparation
 from .result import Repair
-from .tables import Table
 
 #: Interquartile ranges beyond the quartiles at which a column's usual values end.
 REACH = 1.5

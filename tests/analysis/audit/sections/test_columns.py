@@ -5,7 +5,7 @@ import pytest
 
 from lrisk.analysis.audit.sections.base import Context
 from lrisk.analysis.audit.sections.columns import ColumnValues
-from lrisk.analysis.audit.tables import table_of
+from lrisk.tables import table_of
 
 
 def found(values, name="v"):

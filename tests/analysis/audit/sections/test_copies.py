@@ -4,7 +4,7 @@ import numpy as np
 
 from lrisk.analysis.audit.sections.base import Context
 from lrisk.analysis.audit.sections.copies import Copies
-from lrisk.analysis.audit.tables import table_of
+from lrisk.tables import table_of
 
 
 def found(data):

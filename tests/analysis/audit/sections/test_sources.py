@@ -5,7 +5,7 @@ import pytest
 
 from lrisk.analysis.audit.sections.base import Context
 from lrisk.analysis.audit.sections.sources import Sources
-from lrisk.analysis.audit.tables import table_of
+from lrisk.tables import table_of
 
 
 def rows(seed, n=400, curved=False):

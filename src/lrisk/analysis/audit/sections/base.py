@@ -7,8 +7,8 @@ that a report without values is made of the same facts without values.
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+from ....tables import Table
 from ..result import Finding
-from ..tables import Table
 
 #: Expected number of false claims of one section on a clean table: one table in twenty
 #: has one. Each section divides it among all that it tries.

@@ -7,7 +7,7 @@ from scipy.stats import poisson
 
 from ...._typing import Bools, Floats
 from ....procedures._robust.scales import CODE_GAP, spread
-from ..columns import Column
+from ....tables import Column
 from ..result import Finding
 from .base import FALSE_CLAIMS, Context, first_rows
 from .isolation import isolated_values

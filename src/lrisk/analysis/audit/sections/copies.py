@@ -3,9 +3,8 @@
 import numpy as np
 
 from ...._typing import Indices
-from ..columns import Column
+from ....tables import Column, Table
 from ..result import Finding
-from ..tables import Table
 from .base import FALSE_CLAIMS, Context, first_rows
 
 #: Rows that follow each other, as their copies do, from which on they are a block.

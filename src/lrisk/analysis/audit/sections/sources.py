@@ -14,10 +14,8 @@ from ...._typing import Bools, Floats, Indices
 from ....estimators import OutlierDetector
 from ....procedures._robust.scales import COMPRESSED_BEYOND, compress, spread
 from ....procedures.outliers.linear_fit import fit_linear
-from ..columns import Column
-from ..preparation import Preparation
+from ....tables import Column, Preparation, Table
 from ..result import Finding
-from ..tables import Table
 from .base import FALSE_CLAIMS, Context, first_rows
 
 #: Rows of a level, and of the others, below which nothing is said of it.

@@ -1,14 +1,12 @@
-"""What a column holds, from pandas, polars, dicts and arrays alike."""
+"""A table and its columns, from pandas, polars, dicts and arrays alike."""
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from lrisk.analysis.audit.columns import typed_column
-from lrisk.analysis.audit.tables import table_of
+from lrisk.tables import table_of
+from lrisk.tables.columns import typed_column
 
 N = 60
 
@@ -71,9 +69,9 @@ def test_absurd_sizes_are_refused_and_single_ones_are_not():
     rng = np.random.default_rng(0)
     plain = {"a": rng.normal(size=N), "y": rng.normal(size=N)}
     for scale in (1e200, 1e-200):
-        with pytest.raises(ValueError, match=r"audit: column a must be at .* rescale"):
+        with pytest.raises(ValueError, match=r"table: column a must be at .* rescale"):
             table_of({**plain, "a": plain["a"] * scale}, "y")
-        with pytest.raises(ValueError, match=r"audit: target must be at .* rescale"):
+        with pytest.raises(ValueError, match=r"table: target must be at .* rescale"):
             table_of({**plain, "y": plain["y"] * scale}, "y")
     plain["a"][[3, 4]] = 1e200, np.nan
     assert table_of(plain, "y").named("a").values[3] == 1e200
@@ -88,74 +86,6 @@ def test_dates_in_text_and_as_dates_agree(mixed):
     assert day.values[5] == epoch
 
 
-@pytest.mark.parametrize(
-    ("cells", "kind", "note"),
-    [
-        (["1.5", "2", "oops", *["3"] * 17], "numeric", "'oops'"),
-        (["yes", "no"] * 10, "boolean", ""),
-        (["03.02.2020", "29.02.2020"] * 10, "date", ""),
-        (["a", "b", "?"] * 10, "categorical", ""),
-        ([f"a sentence that nobody wrote twice, {i}" for i in range(30)], "text", ""),
-    ],
-)
-def test_text_is_read_for_what_it_means(cells, kind, note):
-    column = typed_column("c", np.array(cells, dtype=object))
-    assert column.kind == kind and note in column.remark
-
-
-def test_impossible_date_is_missing():
-    cells = np.array(["2020-02-30", *["2020-02-28", "2020-02-27"] * 10], dtype=object)
-    column = typed_column("day", cells)
-    assert column.kind == "date" and column.missing.tolist() == [True] + [False] * 20
-
-
-def test_infinite_numbers_count_as_missing():
-    column = typed_column("c", np.array([np.inf, 1.0, 2.0, -np.inf]))
-    assert column.missing.tolist() == [True, False, False, True]
-    assert "infinite" in column.note
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.one_of(st.none(), st.text(max_size=30)), min_size=1, max_size=40))
-def test_any_text_gives_a_column_whose_cells_can_be_shown(cells):
-    column = typed_column("c", np.array(cells, dtype=object))
-    shown = [column.shown(i) for i in range(len(cells))]
-    assert all(len(text) <= 80 for text in shown)
-    assert [text == "" for i, text in enumerate(shown) if column.missing[i]] == [
-        True
-    ] * int(column.missing.sum())
-
-
-@pytest.mark.parametrize(
-    ("target", "task", "words"),
-    [
-        ("pirce", "auto", "did you mean 'price'?"),
-        ("name", "regression", "numeric for regression"),
-        ("empty", "auto", "known in some rows"),
-        ("one", "classification", "at least two classes"),
-        ("name", "auto", "classes that repeat"),
-    ],
-)
-def test_bad_targets_are_refused_with_a_remedy(target, task, words):
-    data = {
-        "price": np.arange(30.0),
-        "name": [f"n{i}" for i in range(30)],
-        "empty": [None] * 30,
-        "one": ["a"] * 30,
-        "x": np.arange(30.0) % 7,
-    }
-    with pytest.raises(ValueError) as error:
-        table_of(data, target, task)
-    assert words in str(error.value) and "\n" not in str(error.value)
-
-
-def test_two_numbers_are_classes_and_few_numbers_are_told():
-    x = np.arange(40.0)
-    assert table_of({"x": x, "y": x % 2}, "y").task == "classification"
-    table = table_of({"x": x, "y": x % 5}, "y")
-    assert table.task == "regression" and "5 different numbers" in table.notes[0]
-
-
 def test_array_of_too_many_columns_is_refused():
     with pytest.raises(ValueError, match="at most 2000 columns"):
         table_of(np.zeros((3, 2001)), np.zeros(3))
@@ -166,57 +96,8 @@ def test_repeated_names_are_told_apart():
     assert [c.name for c in table_of(frame, "y").columns] == ["a", "a.1"]
 
 
-def text(cells):
-    return typed_column("c", np.array(cells, dtype=object))
-
-
-@pytest.mark.parametrize(
-    ("cells", "value", "note"),
-    [
-        (["1,50", "2,25", "1.234,5"], 1.5, "decimal points"),
-        (["1,234", "950", "12,345,678.5"], 1234.0, "thousands"),
-        (["$12", "$1,200.50", "-$3"], 12.0, "thousands"),
-        (["12,5 €", "3 €", "4,25 €"], 12.5, "decimal points"),
-    ],
-)
-def test_numbers_as_people_write_them(cells, value, note):
-    column = text(cells * 10)
-    assert column.kind == "numeric" and column.values[0] == value
-    assert not column.missing.any() and note in column.note
-
-
-@pytest.mark.parametrize(
-    ("cells", "iso", "note"),
-    [
-        (["01/31/2020", "02/01/2020"], "2020-01-31", "month, day"),
-        (["31/01/2020", "02/01/2020"], "2020-01-31", "day, month"),
-        (["03/02/2020", "04/02/2020"], "2020-03-02", "other order"),
-        (["2020-01-31T02:00:00+02:00", "2020-02-01T00:00:00Z"], "2020-01-31", ""),
-        (["2020-01-30 20:30:00-0330", "2020-02-01"], "2020-01-31", ""),
-    ],
-)
-def test_dates_as_people_write_them(cells, iso, note):
-    column = text(cells * 10)
-    assert column.kind == "date" and not column.missing.any()
-    assert column.shown(0) == iso and note in column.note
-
-
-def test_labels_of_a_target_stay_as_they_are():
-    x = np.arange(40.0) ** 1.1
-    for words in (["yes", "no"], ["T", "F"], ["none", "flu"], ["NA", "EU"]):
-        table = table_of({"x": x, "y": words * 20}, "y")
-        assert table.classes == sorted(words) and table.used.all()
-        assert table.target_shown(0) == words[0]
-    (note,) = table.notes
-    assert "missing" in note and "'NA'" in table.summaries()[-1].remark
-    numbers = ["NA", *[f"{v}" for v in range(39)]]
-    table = table_of({"x": x, "y": numbers}, "y")
-    assert table.task == "regression" and table.used.sum() == 39
-    assert table_of({"x": x, "y": ["", "a", "b", None] * 10}, "y").used.sum() == 20
-
-
 def test_notes_tell_no_value():
-    column = text(["SECRET", *map(str, range(30))])
+    column = typed_column("c", np.array(["SECRET", *map(str, range(30))], dtype=object))
     assert "SECRET" not in column.note and "SECRET" in column.remark
     table = table_of({"x": np.arange(40.0) ** 1.1, "y": ["a", "b"] * 19 + ["a", "Z"]},
                      "y")  # fmt: skip

@@ -4,20 +4,29 @@ import sys
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from ..._arrays import unmasked
-from ..._params import refused
-from ..._typing import AnyArray, Floats
+from .._arrays import unmasked
+from .._params import refused
+from .._typing import AnyArray, Floats
 
 #: Cells that no column can be made of.
 _ODD = (list, tuple, dict, set, bytes, np.ndarray, complex)
+
+
+def is_table(data: Any) -> bool:
+    """Whether columns have names: a frame of pandas or polars, or a dict."""
+    if issparse(data):  # one of scipy's sparse formats is a dict
+        return False
+    frame = hasattr(data, "columns") and hasattr(data, "__getitem__")
+    return frame or isinstance(data, dict) or type(data).__name__ == "LazyFrame"
 
 
 def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
     """Names, made distinct, and cells of all columns of a frame, dict or array."""
     if type(data).__name__ == "LazyFrame":
         rule, remedy = "a table in memory", "call its collect() first"
-        raise TypeError(refused("audit", "data", rule, "LazyFrame", remedy))
+        raise TypeError(refused("table", "data", rule, "LazyFrame", remedy))
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):
         names = [str(name) for name in data.columns]
         if hasattr(data, "iloc"):
@@ -31,12 +40,12 @@ def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
         if values.ndim != 2:
             rule, remedy = "a table of rows and columns", "pass a frame or a 2-d array"
             got = type(data).__name__
-            raise ValueError(refused("audit", "data", rule, got, remedy))
+            raise ValueError(refused("table", "data", rule, got, remedy))
         names = [f"x{j + 1}" for j in range(values.shape[1])]
         series = list(values.T)
     if not names or not len(series[0]):
         rule, remedy = "a table of rows and columns", "pass one that is not empty"
-        raise ValueError(refused("audit", "data", rule, "none", remedy))
+        raise ValueError(refused("table", "data", rule, "none", remedy))
     return _unique(names), [raw_column(column, n) for n, column in zip(names, series)]
 
 
@@ -93,7 +102,7 @@ def raw_column(series: Any, name: str) -> AnyArray:
     values = np.asarray(series)
     if values.ndim != 1:
         rule, remedy = "one value per row", "pass one column"
-        raise ValueError(refused("audit", name[:60], rule, values.shape, remedy))
+        raise ValueError(refused("table", name[:60], rule, values.shape, remedy))
     if values.dtype.kind in "biufM":
         return values
     if values.dtype.kind == "m":  # durations, in days
@@ -106,7 +115,7 @@ def raw_column(series: Any, name: str) -> AnyArray:
 def _unusable(name: str, kind: Any) -> ValueError:
     rule, remedy = "numbers, words, dates or booleans", "convert it or leave it out"
     got = f"the type {kind}"
-    return ValueError(refused("audit", f"column {name[:60]}", rule, got, remedy))
+    return ValueError(refused("table", f"column {name[:60]}", rule, got, remedy))
 
 
 def _whole_if_so(values: Floats, kind: str) -> AnyArray:
@@ -127,8 +136,18 @@ def _objects(values: AnyArray, name: str) -> AnyArray:
             return np.array(cells, dtype=bool)
         return np.array([None if c is None else str(c) for c in cells], dtype=object)
     if known and all(isinstance(cell, int | float | np.number) for cell in known):
-        return np.array([np.nan if c is None else float(c) for c in cells])
-    return np.array([None if c is None else str(c) for c in cells], dtype=object)
+        return np.array([np.nan if c is None else _float(c) for c in cells])
+    # Files that were joined end to end have marks of their encoding between them.
+    words = [None if c is None else str(c).replace("\ufeff", "") for c in cells]
+    return np.array(words, dtype=object)
+
+
+def _float(cell: Any) -> float:
+    """A number, infinite if it is a whole one of more digits than floats have."""
+    try:
+        return float(cell)
+    except OverflowError:
+        return np.inf if cell > 0 else -np.inf
 
 
 def _is_missing(cell: Any) -> bool:

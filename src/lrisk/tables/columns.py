@@ -5,20 +5,54 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._typing import AnyArray, Bools, Indices
-from .reading_text import days, readings
-from .result import remark
+from .._typing import AnyArray, Bools, Indices
+from .dates import days
+from .text import DATE, DATES, read_column
 
 #: Words that count as missing, true and false (lower case, stripped).
-MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a"}
+MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "#div/0!", "#value!",
+           "#ref!", "#name?", "#num!", "#null!"}  # fmt: skip
 TRUE, FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
-#: Share of cells that must be numbers (dates) for a column of text to be numeric.
-MOSTLY = 0.9
 #: Distinct share from which on text is an identifier or free text, and the least rows.
 NEARLY_UNIQUE, FEWEST_ROWS = 0.5, 20
 #: Mean length from which on nearly unique text is called text.
 LONG = 25
 _ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|nr|no)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column of the table as it was read.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "numeric", "categorical", "boolean", "date", "identifier", "constant", "text",
+        "target", "group" or "time".
+    missing, distinct : int
+    note : str
+        Empty, or plain sentences that tell no value.
+    example : str
+        Empty, or values that the note speaks of.
+    """
+
+    name: str
+    kind: str
+    missing: int
+    distinct: int
+    note: str
+    example: str = ""
+
+    @property
+    def remark(self) -> str:
+        """The note with its example."""
+        return remark(self.note, self.example)
+
+
+def remark(note: str, example: str) -> str:
+    """A note, and the values that it speaks of."""
+    return f"{note} For example: {example}." if note and example else note
 
 
 @dataclass(frozen=True)
@@ -41,6 +75,8 @@ class Column:
         Values that the note speaks of.
     usable : bool
         Whether models could use it, whatever its role.
+    way, unit : str
+        How text was read (see `text.Reading`); empty where it was not text.
     """
 
     name: str
@@ -50,6 +86,8 @@ class Column:
     note: str = ""
     example: str = ""
     usable: bool = True
+    way: str = ""
+    unit: str = ""
 
     @property
     def remark(self) -> str:
@@ -89,7 +127,7 @@ class Column:
             return "" if value < 0 else self.levels[int(value)][:80]
         if np.isnan(value):
             return ""
-        if self.kind in ("date", "time") and self.levels == ["date"]:
+        if self.way in DATES:
             moment = np.datetime64(round(float(value) * 86400), "s")
             text = str(moment)
             return text[:10] if text.endswith("T00:00:00") else text.replace("T", " ")
@@ -108,9 +146,21 @@ class Column:
             for v, w in zip(numbers, whole)
         ]
 
+    def take(self, rows: Indices) -> "Column":
+        """The same column of these rows."""
+        return replace(self, values=self.values[rows])
+
     def called(self, kind: str) -> "Column":
         """The same column in another role; an identifier does not become a feature."""
         return replace(self, kind=kind, usable=self.is_feature)
+
+
+def summary_of(column: Column, role: str = "") -> ColumnSummary:
+    """What a reader of a report should know of a column."""
+    return ColumnSummary(
+        column.name, role or column.kind, int(column.missing.sum()), column.distinct,
+        column.note, column.example,
+    )  # fmt: skip
 
 
 def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
@@ -139,12 +189,12 @@ def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
             note += "as missing."
         return _checked(Column(name, "numeric", values, [], note), whole=kind in "iu")
     if kind == "M":
-        return _checked(Column(name, "date", days(raw), ["date"]))
+        return _checked(Column(name, "date", days(raw), [], way=DATE))
     return _from_text(name, raw, labels)
 
 
 def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
-    codes, levels = _levels(raw, MISSING)
+    codes, levels = levels_of(raw, MISSING)
     known = codes >= 0
     if known.any():
         lower = [level.strip().lower() for level in levels]
@@ -152,10 +202,11 @@ def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
             flags = np.array([float(level in TRUE) for level in lower] + [np.nan])
             return _checked(Column(name, "boolean", flags[codes], []))
         read = _as_numbers(name, codes, levels)
-        if read is not None:
+        # Two labels, such as "2 doors" and "4 doors", are shown as they were written.
+        if read is not None and not (labels and read.unit and read.distinct <= 2):
             return _checked(read)
     if labels:
-        as_words = _levels(raw, {""})
+        as_words = levels_of(raw, {""})
         # A single word that says "missing", and nothing else, is no class.
         if known.any() or len(as_words[1]) > 1:
             codes, levels = as_words
@@ -163,31 +214,28 @@ def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
 
 
 def _as_numbers(name: str, codes: Indices, levels: list[str]) -> Column | None:
-    """The column read in the way that reads most cells, if that is nearly all."""
+    """The column as numbers or dates, if nearly all cells are."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
-    ways = readings(levels)
-    reads = [int(counts[~np.isnan(way.numbers)].sum()) for way in ways]
-    best = int(np.argmax(reads))
-    if reads[best] < MOSTLY * counts.sum():
+    reading = read_column(name, levels, counts)
+    if reading is None:
         return None
-    kind, numbers, note = ways[best]
-    if kind == "date" and note and reads.count(reads[best]) > 1:
-        note += " The other order is possible, too."
-    bad, example = int(counts.sum()) - reads[best], ""
-    if bad:
-        what = "number" if kind == "numeric" else "date"
-        unread = f"{bad} cells are no {what}s and count as missing."
+    note, example = reading.note, reading.example
+    unread = np.isnan(reading.numbers)
+    if bad := int(counts[unread].sum()):
+        what = "date" if reading.kind == "date" else "number"
+        words = f"{bad} cells are no {what}s and count as missing."
         if bad == 1:
-            unread = f"1 cell is no {what} and counts as missing."
-        note = f"{note} {unread}".strip()
-        first = int(np.flatnonzero(np.isnan(numbers))[0])
-        example = repr(levels[first][:20])
-    unit = ["date"] if kind == "date" else []
-    values = np.append(numbers, np.nan)[codes]
-    return Column(name, kind, values, unit, note, example)
+            words = f"1 cell is no {what} and counts as missing."
+        note = f"{note} {words}".strip()
+        example = repr(levels[int(np.flatnonzero(unread)[0])][:20])
+    values = np.append(reading.numbers, np.nan)[codes]
+    return Column(
+        name, reading.kind, values, [], note, example, way=reading.way,
+        unit=reading.unit,
+    )  # fmt: skip
 
 
-def _levels(raw: AnyArray, missing: set[str]) -> tuple[Indices, list[str]]:
+def levels_of(raw: AnyArray, missing: set[str]) -> tuple[Indices, list[str]]:
     """Codes and levels of cells as text, the most frequent level first."""
     seen: dict[str, int] = {}
     codes = np.array(

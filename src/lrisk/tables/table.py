@@ -1,26 +1,22 @@
-"""A table as the audit uses it: typed columns and a target."""
+"""A table as models use it: typed columns and a target."""
 
 import difflib
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._arrays import check_targets, check_typical_size
-from ..._params import refused
-from ..._typing import AnyArray, Bools, Indices
+from .._arrays import check_typical_size
+from .._params import refused
+from .._typing import AnyArray, Bools
 from .cells import cells_as_text, raw_column, raw_columns, row_names
-from .columns import MISSING, Column, typed_column
-from .reading_text import plain_number
-from .result import ColumnSummary
+from .columns import Column, ColumnSummary, summary_of, typed_column
+from .target import target_of
 
 #: Columns beyond which a table is refused.
 MOST_COLUMNS = 2000
-#: Distinct whole numbers below which a numeric target may be classes.
-FEW_VALUES = 10
-#: Rows of a class without which it cannot be held out.
-FEWEST_OF_CLASS = 2
 
 
 class Table(NamedTuple):
@@ -79,15 +75,9 @@ class Table(NamedTuple):
 
     def summaries(self) -> list[ColumnSummary]:
         """One entry per column, the target last."""
-        goal = self.target
-        return [
-            *(
-                ColumnSummary(c.name, c.kind, int(c.missing.sum()), c.distinct, c.note,
-                              c.example) for c in self.columns
-            ),
-            ColumnSummary(goal.name, "target", int(goal.missing.sum()), goal.distinct,
-                          " ".join(self.notes), self.example),
-        ]  # fmt: skip
+        goal = summary_of(self.target, "target")
+        goal = replace(goal, note=" ".join(self.notes), example=self.example)
+        return [*map(summary_of, self.columns), goal]
 
     def fingerprint(self) -> str:
         """What tells this table from another: the beginning of a digest of all of it.
@@ -128,14 +118,14 @@ def table_of(
     """
     if group is not None and group == time:
         rule, remedy = "another column than group", "choose one role for it"
-        raise ValueError(refused("audit", "time", rule, time, remedy))
+        raise ValueError(refused("table", "time", rule, time, remedy))
     names, raw = raw_columns(data)
     check_width(len(names))
     if isinstance(target, str) or np.ndim(target) == 0:
         target = closest(str(target), names, "target")
         if f"{target}.1" in names and _repeats(data, target):
             rule, remedy = "the name of one column", "rename the others"
-            raise ValueError(refused("audit", "target", rule, "several", remedy))
+            raise ValueError(refused("table", "target", rule, "several", remedy))
         at = names.index(target)
         goal = typed_column(target, raw[at], labels=True)
         names, raw = names[:at] + names[at + 1 :], raw[:at] + raw[at + 1 :]
@@ -143,11 +133,11 @@ def table_of(
         goal = typed_column("target", raw_column(target, "target"), labels=True)
     if not names:
         rule, remedy = "of at least one column beside the target", "add features"
-        raise ValueError(refused("audit", "data", rule, "none", remedy))
+        raise ValueError(refused("table", "data", rule, "none", remedy))
     for other in raw:
         if len(other) != len(goal.values):
             rule, remedy = "one value per row", "pass as many targets as rows"
-            raise ValueError(refused("audit", "target", rule, len(goal.values), remedy))
+            raise ValueError(refused("table", "target", rule, len(goal.values), remedy))
     columns = [typed_column(name, values) for name, values in zip(names, raw)]
     for role, name in (("group", group), ("time", time)):
         if name is not None:
@@ -157,13 +147,13 @@ def table_of(
     if id is not None:
         if id in (group, time, goal.name):
             rule, remedy = "another column than target, group and time", "choose one"
-            raise ValueError(refused("audit", "id", rule, id[:80], remedy))
+            raise ValueError(refused("table", "id", rule, id[:80], remedy))
         at = names.index(closest(id, names, "id"))
         columns[at] = columns[at].called("identifier")
     for column in columns:
         if column.kind == "numeric":
-            check_typical_size("audit", f"column {column.name[:60]}", column.values)
-    table = _with_target(columns, goal, task)
+            check_typical_size("table", f"column {column.name[:60]}", column.values)
+    table = Table(columns, goal, *target_of(goal, task))
     return _with_ids(table, id, row_names(data), dict(zip(names, raw)))
 
 
@@ -197,25 +187,23 @@ def column_names(data: Any) -> list[str]:
     return raw_columns(data)[0]
 
 
-def columns_named(data: Any, names: Sequence[str]) -> list[Column]:
-    """Columns of these names, typed; ValueError that names those that are missing."""
-    there, raw = raw_columns(data)
-    place = {name: at for at, name in enumerate(there)}
-    missing = [name for name in names if name not in place]
+def check_present(needed: Sequence[str], there: Sequence[str]) -> None:
+    """Refuse a table that lacks columns, and name them."""
+    known = set(there)
+    missing = [name for name in needed if name not in known]
     if missing:
         shown = ", ".join(repr(name[:40]) for name in missing[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         near = difflib.get_close_matches(missing[0], there, n=1)
         hint = f"; is {missing[0][:40]!r} called {near[0][:40]!r} here?" if near else ""
         raise ValueError(f"the table lacks what the model needs: {shown}{more}{hint}")
-    return [typed_column(name, raw[place[name]]) for name in names]
 
 
 def check_width(n_columns: int) -> None:
     """Refuse tables of too many columns."""
     if n_columns > MOST_COLUMNS:
         rule, remedy = f"a table of at most {MOST_COLUMNS} columns", "leave some out"
-        raise ValueError(refused("audit", "data", rule, n_columns, remedy))
+        raise ValueError(refused("table", "data", rule, n_columns, remedy))
 
 
 def closest(name: str, names: Sequence[str], role: str) -> str:
@@ -229,93 +217,5 @@ def closest(name: str, names: Sequence[str], role: str) -> str:
     else:
         shown = ", ".join(repr(n[:40]) for n in names[:8])
         remedy = f"there are {shown}{', ...' if len(names) > 8 else ''}"
-    message = refused("audit", role, "the name of a column", name[:80], remedy)
+    message = refused("table", role, "the name of a column", name[:80], remedy)
     raise ValueError(message.replace("?.", "?"))
-
-
-def _with_target(columns: list[Column], goal: Column, task: str) -> Table:
-    numeric = not goal.has_levels
-    if goal.missing.all():
-        rule, remedy = "known in some rows", "choose another column"
-        raise ValueError(refused("audit", "target", rule, "no value", remedy))
-    if goal.kind == "date":
-        rule, remedy = "numbers or classes", "turn dates into numbers first"
-        raise ValueError(refused("audit", "target", rule, "dates", remedy))
-    notes = [goal.note] if goal.note and numeric else []
-    if task == "auto":
-        two = numeric and goal.distinct == 2
-        task = "classification" if goal.has_levels or two or goal.kind == "boolean" \
-            else "regression"  # fmt: skip
-        if goal.kind in ("identifier", "text") and goal.has_levels:
-            rule = "numbers, or classes that repeat"
-            got = f"{goal.distinct} different words"
-            remedy = "choose another column, or clean it"
-            raise ValueError(refused("audit", "target", rule, got, remedy))
-        if task == "regression" and goal.distinct <= FEW_VALUES:
-            notes.append(
-                f"The target holds {goal.distinct} different numbers and was taken as "
-                "a quantity; if they are classes, choose the task classification."
-            )
-    if task == "regression":
-        if not numeric:
-            rule, remedy = "numeric for regression", "or choose classification"
-            got = f"words, as in row {_first_word(goal)}"
-            raise ValueError(refused("audit", "target", rule, got, remedy))
-        if goal.distinct < 2:
-            rule, remedy = "of at least two values", "choose another column"
-            raise ValueError(refused("audit", "target", rule, "a constant", remedy))
-        check_targets("audit", "target", goal.values[~goal.missing])
-        return Table(columns, goal, task, goal.values, [], notes, goal.example)
-    return _classified(columns, goal, notes)
-
-
-def _first_word(goal: Column) -> int:
-    """The first row, counted from 1, whose cell is no number."""
-    known = np.flatnonzero(goal.values >= 0)
-    words = np.isnan([plain_number(level) for level in goal.levels])
-    return int(known[words[goal.values[known]]][0]) + 1 if words.any() else 1
-
-
-def _classified(columns: list[Column], goal: Column, notes: list[str]) -> Table:
-    codes, classes = _classes(goal)
-    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
-    rare = counts < FEWEST_OF_CLASS
-    example = "" if goal.has_levels else goal.example
-    if rare.any() and not rare.all():
-        lone = int(rare.sum())
-        notes.append(
-            "A class of a single row cannot be judged and is left out."
-            if lone == 1
-            else f"{lone} classes of a single row cannot be judged and are left out."
-        )
-        lost = (repr(classes[i][:40]) for i in np.flatnonzero(rare)[:3])
-        example = "; ".join([*([example] if example else []), *lost])
-        place = np.full(len(classes) + 1, -1)
-        place[np.flatnonzero(~rare)] = np.arange((~rare).sum())
-        codes, classes = place[codes], [c for c, r in zip(classes, rare) if not r]
-    words = {c.strip().lower() for c in classes} & (MISSING - {""})
-    if goal.has_levels and words:
-        notes.append("A class is called as missing cells often are; it was kept.")
-        shown = [repr(c[:40]) for c in classes if c.strip().lower() in words]
-        example = "; ".join([*([example] if example else []), *shown])
-    if len(classes) < 2:
-        rule, remedy = "of at least two classes", "add rows of another class"
-        raise ValueError(refused("audit", "target", rule, "one class", remedy))
-    if len(classes) > 100:
-        rule, remedy = "of at most 100 classes", "choose regression or pool classes"
-        raise ValueError(refused("audit", "target", rule, len(classes), remedy))
-    return Table(columns, goal, "classification", codes, classes, notes, example)
-
-
-def _classes(goal: Column) -> tuple[Indices, list[str]]:
-    """Codes in the order of the sorted classes."""
-    if goal.has_levels:
-        order = np.argsort(np.array(goal.levels, dtype=object), kind="stable")
-        place = np.full(len(order) + 1, -1, dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return place[goal.values], [goal.levels[i] for i in order]
-    known = ~np.isnan(goal.values)
-    codes = np.full(len(known), -1, dtype=np.int64)
-    values, codes[known] = np.unique(goal.values[known], return_inverse=True)
-    rows = [int(np.flatnonzero(goal.values == value)[0]) for value in values]
-    return codes, [goal.shown(row) for row in rows]

@@ -1,0 +1,77 @@
+"""Tables in Excel workbooks: openpyxl reads the cells, this finds the table."""
+
+import zipfile
+from typing import Any
+
+from .delimited import check_header, counted, left_out, numbered_names
+from .sources import Source
+
+#: Most bytes of an unpacked workbook.
+MOST_UNPACKED = 1_000_000_000
+
+
+def read_excel(source: Source, header: bool) -> tuple[Any, list[str]]:
+    """A pandas frame of the first sheet that holds anything, and notes.
+
+    Cells that a formula gives have the value that the spreadsheet program stored.
+    `pandas.read_excel` would fill a rectangle up to the last cell, wherever it is.
+    """
+    import pandas as pd
+
+    sheets = [rows for rows in _sheets(source) if rows]
+    if not sheets:
+        raise ValueError(f"{source.name} has no rows")
+    notes = [f"Of {len(sheets)} sheets the first was read."] if len(sheets) > 1 else []
+    rows = sheets[0]
+    used = sorted({j for row in rows for j, cell in enumerate(row) if cell is not None})
+    table = [[row[j] if j < len(row) else None for j in used] for row in rows]
+    if not header:
+        return pd.DataFrame(table, columns=numbered_names(len(used))), notes
+    least = min(2, len(used))
+    filled = (i for i, row in enumerate(table) if len(row) - row.count(None) >= least)
+    at = next(filled, 0)
+    if at:
+        notes.append(f"{counted(at, 'line')} above the header left out.")
+    names = ["" if cell is None else str(cell).strip() for cell in table[at]]
+    check_header(source.name, names)
+    body = table[at + 1 :]
+    if again := [i for i, row in enumerate(body) if row == table[at]]:
+        notes.append(left_out(again, "repeated header line"))
+        body = [row for row in body if row != table[at]]
+    names = [name or f"unnamed {j + 1}" for j, name in enumerate(names)]
+    return pd.DataFrame(body, columns=names), notes
+
+
+def _sheets(source: Source) -> list[list[tuple[Any, ...]]]:
+    """Rows of each sheet that hold anything."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise ValueError(
+            "Excel files need openpyxl: pip install 'lrisk[excel]'"
+        ) from None
+    with source.open() as file:
+        try:
+            with zipfile.ZipFile(file) as packed:
+                size = sum(member.file_size for member in packed.infolist())
+            if size > MOST_UNPACKED:
+                raise ValueError("its sheets are too large; save it as .csv")
+            book = load_workbook(file, read_only=True, data_only=True)
+            return [_rows(sheet) for sheet in book.worksheets]
+        except MemoryError:
+            raise
+        except Exception as error:  # a broken file can make the parser raise anything
+            why = str(error) if isinstance(error, ValueError) else "damaged or another"
+            raise ValueError(
+                f"{source.name} is not an Excel workbook that can be read ({why[:80]})"
+            ) from None
+
+
+def _rows(sheet: Any) -> list[tuple[Any, ...]]:
+    sheet.reset_dimensions()  # what files say of their size need not be true
+    blank = (None, "")
+    return [
+        tuple(None if cell in blank else cell for cell in row)
+        for row in sheet.iter_rows(values_only=True)
+        if any(cell not in blank for cell in row)
+    ]

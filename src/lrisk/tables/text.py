@@ -1,0 +1,196 @@
+"""Columns of text as numbers or dates: the one way of writing that suits the column."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .._params import refused
+from .._typing import Bools, Floats, Indices
+from .dates import Dates, read_dates
+from .numbers import Numbers, count_units, is_known, read_numbers, same_unit
+
+#: Share of cells that must be numbers (dates) for a column of text to be numeric.
+MOSTLY = 0.9
+#: Different texts that are tried first, and the share that promises something of all.
+TRIED, PROMISING = 2000, 0.5
+#: Ways to read text: what stands before decimals, and the order of dates.
+POINT, COMMA = "decimal point", "decimal comma"
+DATE, MONTH_FIRST, DAY_FIRST = "date", "month first", "day first"
+DATES = (DATE, MONTH_FIRST, DAY_FIRST)
+
+
+class Reading(NamedTuple):
+    """Numbers of the levels of a column of text, and the way they were read.
+
+    Attributes
+    ----------
+    way : str
+        One of the constants above; dates are days since 1970.
+    numbers : array of shape (n_levels,)
+        NaN where a level cannot be read.
+    unit : str
+        In one spelling; empty where there is none.
+    note : str
+        Sentences that tell no value.
+    example : str
+        Values that the note speaks of.
+    """
+
+    way: str
+    numbers: Floats
+    unit: str = ""
+    note: str = ""
+    example: str = ""
+
+    @property
+    def kind(self) -> str:
+        """'date' or 'numeric'."""
+        return "date" if self.way in DATES else "numeric"
+
+
+def read_column(name: str, levels: Sequence[str], counts: Indices) -> Reading | None:
+    """Read the levels in the way that reads most cells, if that is nearly all.
+
+    Parameters
+    ----------
+    name : str
+        Of the column, for messages.
+    levels : sequence of str
+    counts : array of shape (n_levels,)
+        Cells of each level.
+
+    Returns
+    -------
+    Reading or None
+        None where the column is no column of numbers or dates.
+
+    Raises
+    ------
+    ValueError
+        If numbers have several units, or dates several orders of day and month.
+    """
+    at = np.arange(len(levels))
+    if len(levels) > TRIED:
+        at = np.linspace(0, len(levels) - 1, TRIED).astype(np.int64)
+    readable = _readable([levels[i] for i in at.tolist()], counts[at])
+    if not any(readable):
+        return None
+    # What reads hardly any of the first texts need not be tried on a million.
+    some = [levels if fine else [""] * len(levels) for fine in readable]
+    point, comma = read_numbers(some[0], "."), read_numbers(some[1], ",")
+    dates = read_dates(some[2])
+    ways = [point.values, comma.values, dates.month_first, dates.day_first]
+    reads = [int(counts[~np.isnan(values)].sum()) for values in ways]
+    either = ~np.isnan(dates.month_first) | ~np.isnan(dates.day_first)
+    enough = MOSTLY * counts.sum()
+    if counts[either].sum() >= enough and max(reads[2:]) >= max(reads[:2]):
+        return _dates(name, dates, counts)
+    best = int(np.argmax(reads))
+    if reads[best] < enough:
+        return None
+    if best >= 2:
+        return _dates(name, dates, counts)
+    reading = _numbers(name, comma if best else point, levels, counts)
+    if reading is None:
+        return None
+    open_ = point.grouped and reads[0] == reads[1] and _differ(point, comma)
+    note = reading.note
+    if best:
+        note = f"Commas were read as decimal points. {note}".strip()
+    elif point.grouped:
+        other = " Decimal commas are possible, too." if open_ else ""
+        note = f"Separators of thousands were left out.{other} {note}".strip()
+    return reading._replace(way=COMMA if best else POINT, note=note)
+
+
+def read_again(name: str, levels: Sequence[str], way: str, unit: str) -> Floats:
+    """Numbers of levels read in a way that was found before; NaN where it cannot."""
+    if way in DATES:
+        dates = read_dates(levels)
+        return dates.day_first if way == DAY_FIRST else dates.month_first
+    numbers = read_numbers(levels, "," if way == COMMA else ".")
+    others = {same_unit(own) for own in numbers.units} - {unit, ""}
+    known = sorted(other for other in others if is_known(other))
+    if known:
+        rule = f"in {unit}, as in training" if unit else "without a unit"
+        raise _refused(name, rule, known[0], "convert it")
+    return _with_units(numbers, {unit, ""})
+
+
+def _readable(texts: Sequence[str], counts: Indices) -> list[bool]:
+    """Whether decimal points, commas and dates read a good part of the cells."""
+    dates = read_dates(texts)
+    ways = [
+        read_numbers(texts, ".").values,
+        read_numbers(texts, ",").values,
+        np.fmax(dates.month_first, dates.day_first),
+    ]
+    enough = PROMISING * counts.sum()
+    return [_cells(~np.isnan(values), counts) > enough for values in ways]
+
+
+def _differ(one: Numbers, other: Numbers) -> bool:
+    return not np.array_equal(one.values, other.values, equal_nan=True)
+
+
+def _numbers(
+    name: str, numbers: Numbers, levels: Sequence[str], counts: Indices
+) -> Reading | None:
+    """The numbers with their one unit; mixed units are refused, if they are units."""
+    cells = count_units(numbers, counts)
+    bare = cells.pop("", 0)
+    if not cells:
+        return Reading(POINT, numbers.values)
+    unit, most = cells.most_common(1)[0]
+    known = [own for own in cells if is_known(own)]
+    others = [own for own in known if own != unit]
+    if others and sum(cells[own] for own in known) >= MOSTLY * cells.total():
+        shown = ", ".join(f"{cells[own]} in {own}" for own in known[:4])
+        remedy = "convert it to one unit, or leave the column out"
+        raise _refused(name, "in one unit", f"{shown}", remedy)
+    if most + bare < MOSTLY * counts.sum():
+        return None
+    note = f"Read as numbers in {unit}."
+    example = ""
+    if not is_known(unit):  # it could be any word of a cell
+        note = "The word after the numbers was left out."
+        example = repr(next(t for t, u in zip(levels, numbers.units) if u)[:20])
+    if bare:
+        has = "1 cell has" if bare == 1 else f"{bare} cells have"
+        note += f" {has} no unit and was taken as the others."
+        note = note.replace("have no unit and was", "have no unit and were")
+    return Reading(POINT, _with_units(numbers, {unit, ""}), unit, note, example)
+
+
+def _with_units(numbers: Numbers, units: set[str]) -> Floats:
+    fine = np.array([same_unit(own) in units for own in numbers.units], dtype=bool)
+    return np.where(fine, numbers.values, np.nan)
+
+
+def _dates(name: str, dates: Dates, counts: Indices) -> Reading:
+    month, day = ~np.isnan(dates.month_first), ~np.isnan(dates.day_first)
+    only_month, only_day = _cells(month & ~day, counts), _cells(day & ~month, counts)
+    if min(only_month, only_day) > (1.0 - MOSTLY) * (only_month + only_day):
+        got = f"{only_month} dates with the month first, {only_day} with the day first"
+        remedy = "write all as 2024-12-31"
+        raise _refused(name, "of dates in one order", got, remedy)
+    numbers = dates.day_first if only_day > only_month else dates.month_first
+    several = len(dates.forms - {"month named first"}) > 1
+    note = "Dates are written in several ways." if several else ""
+    if "slashed" not in dates.forms:
+        return Reading(DATE, numbers, note=note)
+    way = DAY_FIRST if only_day > only_month else MONTH_FIRST
+    order = "day, month, year" if way == DAY_FIRST else "month, day, year"
+    note = f"{note} Dates were read as {order}.".strip()
+    if only_month == only_day:
+        note += " The other order is possible, too."
+    return Reading(way, numbers, note=note)
+
+
+def _cells(which: Bools, counts: Indices) -> int:
+    return int(counts[which].sum())
+
+
+def _refused(name: str, rule: str, got: str, remedy: str) -> ValueError:
+    return ValueError(refused("table", f"column {name[:60]}", rule, got, remedy))

@@ -1,0 +1,81 @@
+"""What a column holds, by its cells."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrisk.tables.columns import typed_column
+
+
+def text(cells):
+    return typed_column("c", np.array(cells, dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "note"),
+    [
+        (["1.5", "2", "oops", *["3"] * 17], "numeric", "'oops'"),
+        (["yes", "no"] * 10, "boolean", ""),
+        (["03.02.2020", "29.02.2020"] * 10, "date", ""),
+        (["a", "b", "?"] * 10, "categorical", ""),
+        ([f"a sentence that nobody wrote twice, {i}" for i in range(30)], "text", ""),
+    ],
+)
+def test_text_is_read_for_what_it_means(cells, kind, note):
+    column = typed_column("c", np.array(cells, dtype=object))
+    assert column.kind == kind and note in column.remark
+
+
+def test_impossible_date_is_missing():
+    cells = np.array(["2020-02-30", *["2020-02-28", "2020-02-27"] * 10], dtype=object)
+    column = typed_column("day", cells)
+    assert column.kind == "date" and column.missing.tolist() == [True] + [False] * 20
+
+
+def test_infinite_numbers_count_as_missing():
+    column = typed_column("c", np.array([np.inf, 1.0, 2.0, -np.inf]))
+    assert column.missing.tolist() == [True, False, False, True]
+    assert "infinite" in column.note
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.none(), st.text(max_size=30)), min_size=1, max_size=40))
+def test_any_text_gives_a_column_whose_cells_can_be_shown(cells):
+    column = typed_column("c", np.array(cells, dtype=object))
+    shown = [column.shown(i) for i in range(len(cells))]
+    assert all(len(text) <= 80 for text in shown)
+    assert [text == "" for i, text in enumerate(shown) if column.missing[i]] == [
+        True
+    ] * int(column.missing.sum())
+
+
+@pytest.mark.parametrize(
+    ("cells", "value", "note"),
+    [
+        (["1,50", "2,25", "1.234,5"], 1.5, "decimal points"),
+        (["1,234", "950", "12,345,678.5"], 1234.0, "thousands"),
+        (["$12", "$1,200.50", "-$3"], 12.0, "thousands"),
+        (["12,5 €", "3 €", "4,25 €"], 12.5, "decimal points"),
+    ],
+)
+def test_numbers_as_people_write_them(cells, value, note):
+    column = text(cells * 10)
+    assert column.kind == "numeric" and column.values[0] == value
+    assert not column.missing.any() and note in column.note
+
+
+@pytest.mark.parametrize(
+    ("cells", "iso", "note"),
+    [
+        (["01/31/2020", "02/01/2020"], "2020-01-31", "month, day"),
+        (["31/01/2020", "02/01/2020"], "2020-01-31", "day, month"),
+        (["03/02/2020", "04/02/2020"], "2020-03-02", "other order"),
+        (["2020-01-31T02:00:00+02:00", "2020-02-01T00:00:00Z"], "2020-01-31", ""),
+        (["2020-01-30 20:30:00-0330", "2020-02-01"], "2020-01-31", ""),
+    ],
+)
+def test_dates_as_people_write_them(cells, iso, note):
+    column = text(cells * 10)
+    assert column.kind == "date" and not column.missing.any()
+    assert column.shown(0) == iso and note in column.note
