@@ -168,3 +168,49 @@ def test_every_status_is_in_the_help():
     assert run.returncode == 0
     for status, meaning in STATUSES.items():
         assert f"{status:>5}  {meaning}" in run.stdout
+
+
+MODELS = """
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression
+
+class Broken(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise ZeroDivisionError("in my own code")
+
+    def predict(self, X):
+        return 0
+
+line, broken = LinearRegression(), Broken()
+
+def made():
+    return LinearRegression()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "words"),
+    [
+        (["--estimator", "my_models:line"], 0, "your LinearRegression"),
+        (["--estimator", "my_models:made"], 0, "your LinearRegression"),
+        (["--estimator", "sklearn.linear_model:Ridge"], 0, "your Ridge"),
+        (["--predictions", "told.csv"], 0, "your predictions"),
+        (["--estimator", "my_models:broken"], 2, "ZeroDivisionError: in my own code"),
+        (["--estimator", "my_models:nothing"], 2, "AttributeError"),
+        (["--estimator", "no_such_module:x"], 2, "ModuleNotFoundError"),
+        (["--estimator", "my_models"], 2, "MODULE:OBJECT"),
+        (["--predictions", "prize"], 2, "did you mean 'price'?"),
+    ],
+)
+def test_own_models_on_the_command_line(options, status, words, table, tmp_path):
+    (tmp_path / "my_models.py").write_text(MODELS)
+    prices = [line.split(",")[1] for line in table.read_text().split()[1:]]
+    (tmp_path / "told.csv").write_text("\n".join(["told", *prices]))
+    audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")
+    run = lrisk(*audit, *options, cwd=tmp_path)
+    assert run.returncode == status, run.stderr
+    if status:
+        one_line(run, words)
+        assert run.stdout == "" and not (tmp_path / "out").exists()
+    else:
+        assert words in run.stdout

@@ -79,6 +79,14 @@ def lrisk() -> None:
 @click.option("--task", type=TASKS, default="auto", show_default=True,
               help="Whether the target is a quantity or a class; by default words and "
               "targets of two values are classes.")  # fmt: skip
+@click.option("--estimator", metavar="MODULE:OBJECT",
+              help="Judge rows by this model instead of lrisk's own fit, such as "
+              "sklearn.ensemble:RandomForestRegressor or my_models:pipeline. The "
+              "module is imported, from the current folder too: its code "
+              "runs.")  # fmt: skip
+@click.option("--predictions", metavar="COLUMN|FILE",
+              help="Judge rows by these out-of-fold predictions of a model that lives "
+              "elsewhere: a column of DATA, or a table of as many rows.")  # fmt: skip
 @click.option("--kernel", type=KERNELS, default="linear", show_default=True,
               help="Shape of the three fits that are compared.")  # fmt: skip
 @click.option("--spectrum", default="superquantile:0.9", show_default=True,
@@ -131,6 +139,8 @@ def audit(
     options["compare"] = read_audit(compare) if compare else None
     frame = read_table(data, target)
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
+    options["estimator"] = _imported(options["estimator"])
+    options["predictions"] = _predictions(options["predictions"], frame)
     result = _audited(frame, target, data.name, options, folder, redact)
     if fail_above is not None and result.interval[0] > fail_above:
         click.echo(
@@ -177,6 +187,23 @@ def _audited(
             "(--verdicts) to have them respected."
         )
     return result
+
+
+def _imported(place: str | None) -> Any:
+    """The user's own estimator; importing its module runs its code, as asked for."""
+    from .registry import imported_estimator
+
+    return None if place is None else imported_estimator(place)
+
+
+def _predictions(given: str | None, frame: Any) -> Any:
+    """The name of a column of the table, or what a file holds, one column or more."""
+    from .reading import read_table
+
+    if given is None or given in frame or not Path(given).is_file():
+        return given  # a name that is none is refused with the nearest one
+    found = read_table(Path(given))
+    return found.iloc[:, 0] if found.shape[1] == 1 else found
 
 
 def _writable(folder: Path) -> None:

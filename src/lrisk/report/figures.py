@@ -10,8 +10,9 @@ from ..analysis.scores import score_histogram
 from .svg import WIDTH, Frame, Scale, box, element, figure, label, line, marker
 from .text import clipped, count, number, percent, squeezed
 
-#: Marks and dashes of the three fits: colour is never the only difference.
+#: Marks of the three fits: colour is never the only difference; and names of curves.
 SHAPES = {"ordinary": "circle", "robust": "square", "tail": "triangle"}
+CURVES = {**{name: name for name in SHAPES}, "own": "yours"}
 #: Most bars and coefficients in one picture.
 MOST_GROUPS, MOST_COEFFICIENTS = 24, 16
 
@@ -27,7 +28,7 @@ def loss_name(task: str) -> str:
 
 
 def loss_curves(curves: Sequence[LossCurve], task: str) -> str:
-    """Quantile curves of the held-out losses of the three fits."""
+    """Quantile curves of the held-out losses of the fits."""
     values = [v for curve in curves for v in curve.values if math.isfinite(v)]
     middles = [c.median for c in curves if math.isfinite(c.median) and c.median > 0]
     log = bool(values) and bool(middles) and max(values) > 10 * min(middles)
@@ -45,12 +46,13 @@ def loss_curves(curves: Sequence[LossCurve], task: str) -> str:
         )
     ]
     for k, curve in enumerate(curves):
-        name = curve.name if curve.name in SHAPES else "other"
+        name = curve.name if curve.name in CURVES else "other"
         levels = [v if v >= low else math.nan for v in curve.values]
         drawn.append(frame.curve(curve.levels, levels, f"line-{name}"))
-        at = _LEFT + 8 + 100 * k
-        drawn.append(line((at, _KEY), (at + 24, _KEY), f"curve line-{name}"))
-        drawn.append(label(at + 30, _KEY + 4, clipped(curve.name, 10), class_="key"))
+        at = _LEFT + 8 + 84 * k
+        shown = CURVES.get(name, clipped(curve.name, 10))
+        drawn.append(line((at, _KEY), (at + 20, _KEY), f"curve line-{name}"))
+        drawn.append(label(at + 25, _KEY + 4, shown, class_="key"))
     words = "; ".join(
         f"{clipped(c.label, 60)}: median {number(c.median)}, 95 % quantile "
         f"{number(c.q95)}, worst-case mean {number(c.superquantile)}"

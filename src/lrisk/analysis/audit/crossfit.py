@@ -10,12 +10,19 @@ from ..._typing import AnyArray, Bools, Floats, Indices
 from ...procedures.label_noise import assign_folds
 from ...procedures.outliers.constants import CONSTANTS
 from ...procedures.outliers.feature_errors import contradicted_values
-from .models import Recipe, expect, fitted, rounding, tail_spectrum
+from .models import (
+    LEAST_PROBABILITY,
+    Recipe,
+    expect,
+    fitted,
+    rounding,
+    tail_spectrum,
+)
 from .preparation import Preparation
 from .tables import Table
 
-#: The fits that are compared.
-FITS = ("ordinary", "robust", "tail")
+#: The fits that are compared, and the name of the user's own beside them.
+FITS, OWN = ("ordinary", "robust", "tail"), "own"
 #: Folds; least rows of an audit; most training rows of linear and of kernel fits.
 FOLDS, FEWEST = 5, 10
 MOST_LINEAR, MOST_KERNEL = 20_000, 2_000
@@ -85,7 +92,9 @@ class CrossFit(NamedTuple):
     least_scale : float
         Noise scales are no less: `rounding` of the targets.
     likeliest : array of int of shape (m,)
-        Class that the robust fit predicts for each row; of quantities zeros.
+        Class that is predicted for each row; of quantities zeros.
+    own_label : str
+        What the user's own model is called, if rows were judged by one.
     """
 
     rows: Indices
@@ -104,6 +113,7 @@ class CrossFit(NamedTuple):
     n_training: int
     least_scale: float
     likeliest: Indices
+    own_label: str = ""
 
 
 def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
@@ -133,14 +143,19 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     training = _training(recipe, y, rng)
     whole, recipe = _whole(columns, recipe, rows[training], y[training])
     progress("all rows together", 1.0 / (FOLDS + 2))
+    own = _by_own_model(table, recipe, rows, fold, whole)
     folds = []
     for k in range(FOLDS):
         others = fold[training] != k
         at, fine = training[others], whole.robust.inlier_mask_[others]
         folds.append(_fold(columns, recipe, rows[at], y[at], fine, whole))
         progress(f"without fold {k + 1} of {FOLDS}", (k + 2) / (FOLDS + 2))
-    judge = _judge_of_labels(recipe, rows, y, training, whole)
-    certain, share, interval = _agreement(recipe, judge or whole.robust, folds)
+    judge = None
+    if own is not None:
+        certain, share, interval = _stated(recipe, own[1])
+    else:
+        judge = _judge_of_labels(recipe, rows, y, training, whole)
+        certain, share, interval = _agreement(recipe, judge or whole.robust, folds)
     m = len(rows)
     found = CrossFit(
         rows, fold, certain, share, interval,
@@ -151,15 +166,62 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         np.zeros(m, dtype=np.int64),
     )  # fmt: skip
     trimmed = []
-    for k, own in enumerate(folds):
+    for k, fits in enumerate(folds):
         held = np.flatnonzero(fold == k)
         for at in _blocks(held):
-            _judge(found, recipe, own, at, y[at], judge)
+            _judge(found, recipe, fits, at, y[at], judge)
         some = held[np.isin(held, training)]
-        X = own.preparation.transform(rows[some])
-        trimmed.append([recipe.losses(model, X, y[some]) for model in own.trimmed])
+        X = fits.preparation.transform(rows[some])
+        trimmed.append([recipe.losses(model, X, y[some]) for model in fits.trimmed])
         progress("judging rows", (FOLDS + 1 + (k + 1) / FOLDS) / (FOLDS + 2))
-    return found._replace(trimmed=np.concatenate(trimmed, axis=1))
+    found = found._replace(trimmed=np.concatenate(trimmed, axis=1))
+    return found if own is None else _with_own(found, recipe, y, *own)
+
+
+def _by_own_model(
+    table: Table, recipe: Recipe, rows: Indices, fold: Indices, whole: Whole
+) -> tuple[Floats, Any] | None:
+    """Predictions of the user's own model, if there is one, and who judged by them."""
+    if recipe.own is None:
+        return None
+    X = whole.preparation.transform(rows)
+    return recipe.own.judge(table, rows, fold, X, recipe.contamination, recipe.seed)
+
+
+def _with_own(
+    found: CrossFit, recipe: Recipe, y: AnyArray, predicted: Floats, judge: Any
+) -> CrossFit:
+    """What the user's own model expects of rows, in place of the robust fit."""
+    assert recipe.own is not None
+    if recipe.regression:
+        losses, right = np.abs(y - predicted), np.zeros(len(y), dtype=bool)
+        scale = np.maximum(judge.noise_scale_, found.least_scale)
+        found = found._replace(expected=predicted, scale=scale)
+    else:
+        chance = predicted[np.arange(len(y)), y]
+        losses = -np.log(np.maximum(chance, LEAST_PROBABILITY))
+        likeliest = np.argmax(predicted, axis=1)
+        right = likeliest == y
+        found = found._replace(expected=chance, likeliest=likeliest)
+    sure = recipe.regression or found.certain
+    return found._replace(
+        scores=judge.outlier_score_ if sure else 0.5 * judge.outlier_score_,
+        losses={**found.losses, OWN: losses},
+        right={**found.right, OWN: right},
+        own_label=recipe.own.label,
+    )
+
+
+def _stated(recipe: Recipe, judge: Any) -> tuple[bool, float, tuple[float, float]]:
+    """Whether there are wrong rows, how many, and where that share lies: one judge's.
+
+    A share that was given is taken at its word.
+    """
+    low, high = (float(end) for end in judge.contamination_interval_)
+    if recipe.contamination != "auto":
+        return True, float(recipe.contamination), (low, high)
+    share = float(judge.contamination_)
+    return share > 0.0, share, (low, high)
 
 
 def _folds(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
@@ -290,12 +352,9 @@ def _agreement(
     All rows together decide of classes: their references are cross-fitted. Of
     quantities they do if two folds say so too; four folds overrule them.
     """
+    if recipe.contamination != "auto" or not recipe.regression:
+        return _stated(recipe, whole)
     low, high = whole.contamination_interval_
-    if recipe.contamination != "auto":
-        return True, float(recipe.contamination), (low, high)
-    if not recipe.regression:
-        share = float(whole.contamination_)
-        return share > 0.0, share, (float(low), float(high))
     shares = np.array([fold.robust.contamination_ for fold in folds])
     votes = int(np.sum(shares > 0.0))
     if whole.contamination_ > 0.0 and votes >= SECONDED:
@@ -320,6 +379,8 @@ def _judge(
         model = getattr(fold, name)
         found.losses[name][at] = recipe.losses(model, X, y)
         found.right[name][at] = recipe.right(model, X, y)
+    if recipe.own is not None:
+        return
     robust = fold.robust
     if not recipe.regression:
         found.expected[at] = np.exp(-found.losses["robust"][at])

@@ -8,7 +8,7 @@ from ..._typing import Bools, Floats
 from ...metrics import loss_quantiles
 from ...ranking import risk
 from ...spectra import Superquantile, parse_spectrum
-from .crossfit import SHARES, CrossFit
+from .crossfit import OWN, SHARES, CrossFit
 from .models import Recipe
 from .result import CoefficientShift, LossCurve, Sensitivity
 
@@ -38,6 +38,7 @@ def loss_curves(found: CrossFit, recipe: Recipe, kept: Bools) -> list[LossCurve]
         "ordinary": "ordinary fit",
         "robust": "robust fit",
         "tail": f"tail-risk fit ({used})",
+        **({OWN: found.own_label} if found.own_label else {}),
     }
     return [
         _curve(

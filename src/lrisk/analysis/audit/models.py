@@ -18,6 +18,7 @@ from ...estimators import (
     RobustRegressor,
 )
 from ...spectra import parse_spectrum
+from .own_model import OwnModel
 
 #: Landmarks by which kernel fits of the mean and of the tail are approximated.
 LANDMARKS = 300
@@ -40,6 +41,7 @@ class Recipe(NamedTuple):
     contamination: str | float
     seed: int
     flexible: str | None = None
+    own: OwnModel | None = None
 
     @property
     def regression(self) -> bool:

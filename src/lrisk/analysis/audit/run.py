@@ -16,6 +16,7 @@ from .crossfit import BLOCK, CrossFit, Progress, cross_fit
 from .curves import coefficient_shifts, loss_curves, sensitivity, tail_level
 from .gains import tail_gain
 from .models import Recipe
+from .own_model import own_model, taken_out
 from .reasons import MOST_EXPLAINED, expected_of, explain
 from .repairs import likely_repairs
 from .result import AuditResult, FlaggedRow, GroupRate
@@ -49,6 +50,8 @@ def audit(
     target: Any,
     *,
     task: str = "auto",
+    estimator: Any = None,
+    predictions: Any = None,
     kernel: str = "linear",
     spectrum: str = "superquantile:0.9",
     contamination: str | float = "auto",
@@ -77,6 +80,26 @@ def audit(
         Name of the column to be predicted, or its values.
     task : {"auto", "regression", "classification"}, default="auto"
         By default text, booleans and targets of two values are classes.
+    estimator : scikit-learn estimator or None, default=None
+        Rows are judged by this model instead of lrisk's robust fit: a regressor, or a
+        classifier with or without ``predict_proba``. A clone is fitted without each
+        fifth of the rows in turn and predicts that fifth, so it is never asked about a
+        row it has seen; a regressor a second time, without the rows that the first
+        time flagged. A pipeline (or what holds one) is given the columns of `data` as
+        they are, less target and id; any other model numbers: text one-hot encoded,
+        missing cells filled in, columns standardised. What shows which columns to look
+        at, and the slips of single columns, are lrisk's own fits still.
+    predictions : str or array-like of shape (n,) or (n, n_classes), or None
+        Predictions of a model that lives elsewhere, used as those of `estimator` are;
+        or the name of the column that holds them, which is then not learnt from. For
+        classes: labels, probabilities of the classes in sorted order (or, in a data
+        frame, by name), or of two classes those of the second. They must be out of
+        fold, each by a model that was not fitted to its row, as those of
+        ``cross_val_predict`` are: a model that has seen a wrong target has learnt it,
+        agrees with it, and the row does not stand out. The folds are yours to choose;
+        rows that belong together, such as visits of one patient, share one. Wrong rows
+        in training also move predictions for rows like them: predict once more without
+        the flagged rows, as is done with an `estimator`, and audit again.
     kernel : {"linear", "rbf"}, default="linear"
         Of the fits that are compared; rows are judged by a flexible one in any case.
     spectrum : str, default="superquantile:0.9"
@@ -116,19 +139,34 @@ def audit(
     >>> result = audit({"a": X[:, 0], "b": X[:, 1], "y": y}, target="y")
     >>> sorted(row.row for row in result.flagged)
     [1, 2, 3, 4, 5, 6, 7, 8]
+
+    By a model of your own, and by predictions of a model that lives elsewhere:
+
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> forest = RandomForestRegressor(30, random_state=0)
+    >>> bool(audit(X, y, estimator=forest).flags[:8].all())
+    True
+    >>> outside = cross_val_predict(forest, X, y)
+    >>> bool(audit(X, y, predictions=outside).flags[:8].all())
+    True
     """
     start = clock.perf_counter()
     _check(task, kernel, contamination, seed)
     parse_spectrum(spectrum)
     if compare is not None:
         check_comparable(compare)
+    if isinstance(predictions, str):
+        data, predictions = taken_out(data, predictions)
     table = table_of(data, target, task, group, time, id)
     said = parse_verdicts(verdicts, table.n_rows)
-    recipe = Recipe(table.task, kernel, spectrum, contamination, seed)
+    own = own_model(table, data, target, estimator, predictions, seed)
+    recipe = Recipe(table.task, kernel, spectrum, contamination, seed, own=own)
     found = cross_fit(table, recipe, progress)
     options = {
         "task": task, "kernel": kernel, "spectrum": spectrum,
         "contamination": contamination, "group": group, "time": time, "id": id,
+        "judged by": own.label if own else "lrisk",
     }  # fmt: skip
     result = _assemble(table, recipe, found, said, compare, source, options, start)
     progress("done", 1.0)
