@@ -59,11 +59,18 @@ class _Commands(click.Group):
 
 _MEANINGS = "\n".join(f"{code:>5}  {words}" for code, words in STATUSES.items())
 
+#: How to have options completed; click does the work.
+_COMPLETION = """\b
+Completion of commands and options by the Tab key, in the file your shell reads:
+  bash  eval "$(_LRISK_COMPLETE=bash_source lrisk)"   in ~/.bashrc
+  zsh   eval "$(_LRISK_COMPLETE=zsh_source lrisk)"    in ~/.zshrc
+  fish  _LRISK_COMPLETE=fish_source lrisk | source    in ~/.config/fish/config.fish"""
+
 
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=f"\b\nExit status:\n{_MEANINGS}",
+    epilog=f"\b\nExit status:\n{_MEANINGS}\n\n{_COMPLETION}",
 )
 @click.version_option(__version__, prog_name="lrisk", message="%(prog)s %(version)s")
 def lrisk() -> None:
@@ -110,6 +117,13 @@ def lrisk() -> None:
 @click.option("--redact", is_flag=True,
               help="Leave cell values and names of groups out of what is printed and "
               "written.")  # fmt: skip
+@click.option("--quiet", "-q", is_flag=True,
+              help="Print nothing but errors; the files are written all the "
+              "same.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True,
+              help="Print audit.json, on one line, instead of words.")  # fmt: skip
+@click.option("--open", "opened", is_flag=True,
+              help="Open the report in a browser.")  # fmt: skip
 @click.option("--compare", type=FILE,
               help="Say what changed since this earlier audit.json.")  # fmt: skip
 @click.option("--verdicts", type=FILE,
@@ -123,11 +137,18 @@ def audit(
     redact: bool,
     compare: Path | None,
     verdicts: Path | None,
+    quiet: bool,
+    as_json: bool,
+    opened: bool,
     **options: Any,
 ) -> None:
     """Say which rows of a table do not fit, why, and what changes without them.
 
     DATA is a .csv, .tsv or .parquet file, .gz or not.
+
+    In a pipeline: lrisk audit DATA --target COLUMN --quiet --fail-above 0.02 ends with
+    status 1 if more than 2 % of the rows do not belong, with 2 if it could not judge
+    (lrisk --help lists all), and --json gives the next step everything that was found.
     """
     check_installed("pandas", "jinja2", "rich")
     from .reading import read_audit, read_table, read_verdicts
@@ -141,7 +162,10 @@ def audit(
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
     options["estimator"] = _imported(options["estimator"])
     options["predictions"] = _predictions(options["predictions"], frame)
-    result = _audited(frame, target, data.name, options, folder, redact)
+    shown = "json" if as_json else "nothing" if quiet else "words"
+    result = _audited(frame, target, data.name, options, folder, redact, shown)
+    if opened:
+        _open(folder / "report.html")
     if fail_above is not None and result.interval[0] > fail_above:
         click.echo(
             f"lrisk: at least {result.interval[0]:.1%} of the rows do not belong, "
@@ -158,8 +182,9 @@ def _audited(
     options: dict[str, Any],
     out: Path,
     redact: bool,
+    shown: str = "words",
 ) -> Any:
-    """Audit, print, write; the result."""
+    """Audit, write, and print words, JSON or nothing; the result."""
     from ..analysis.audit import audit as run_audit
     from ..report import redacted, write_audit
     from ..report.writing import earlier_verdicts
@@ -168,7 +193,7 @@ def _audited(
 
     given = options.pop("verdicts", None)
     words = given.words if given else None
-    with progress_bar(terminal(stderr=True)) as progress:
+    with progress_bar(terminal(stderr=True), shown != "nothing") as progress:
         result = run_audit(
             data, target, source=source, progress=progress, verdicts=words, **options
         )
@@ -176,6 +201,10 @@ def _audited(
         check_same_table(given, result)
     earlier = earlier_verdicts(out, result)
     written = write_audit(result, out, redact)
+    if shown == "json":
+        click.echo((out / "audit.json").read_text("utf-8"))
+    if shown != "words":
+        return result
     console = terminal()
     print_audit(redacted(result) if redact else result, console)
     console.print("\nWritten: " + ", ".join(plain(path) for path in written))
@@ -187,6 +216,14 @@ def _audited(
             "(--verdicts) to have them respected."
         )
     return result
+
+
+def _open(report: Path) -> None:
+    """Show the report; where there is no browser, say so and go on."""
+    import webbrowser
+
+    if not webbrowser.open(report.resolve().as_uri()):
+        click.echo(f"lrisk: no browser was found to open {report}", err=True)
 
 
 def _imported(place: str | None) -> Any:
@@ -222,7 +259,16 @@ def _writable(folder: Path) -> None:
         raise ValueError(message) from None
 
 
-@lrisk.command()
+#: Of ``lrisk fit``, one below the other.
+_FITS = """\b
+Examples:
+  lrisk fit flats.csv --target rent --out flats.skops
+  lrisk fit flats.csv --target rent --estimator kernel-risk-regressor \\
+      --spectrum superquantile:0.9 --set gamma=0.1 --out flats.skops
+  lrisk fit flats.csv --estimator RiskKMeans --set n_clusters=3 --out kinds.skops"""
+
+
+@lrisk.command(epilog=_FITS)
 @click.argument("data", type=FILE)
 @click.option("--target", help="Column to be predicted; none for clustering.")
 @click.option("--estimator", "name", metavar="NAME",
@@ -257,14 +303,8 @@ def fit(
     Numbers are standardised, levels one-hot encoded and missing cells filled first, as
     the audit does; that goes into the model file too. Penalties, kernel widths and
     variances of noise therefore refer to columns of unit variance. The file holds what
-    predictions need; what rows were judged by is not in it.
-
-    Examples: lrisk fit flats.csv --target rent --out flats.skops
-
-    lrisk fit flats.csv --target rent --estimator kernel-risk-regressor --spectrum
-    superquantile:0.9 --set gamma=0.1 --out flats.skops
-
-    lrisk fit flats.csv --estimator RiskKMeans --set n_clusters=3 --out kinds.skops
+    predictions need; what rows were judged by is not in it. How good the model is on
+    rows it has not seen is printed.
     """
     check_installed("pandas", "skops", "packaging")
     from .models import fit_model
@@ -285,6 +325,8 @@ def fit(
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
     used = type(fitted.model["estimator"]).__name__
     click.echo(f"{used} fitted to {fitted.n_rows} rows, saved in {out}")
+    if fitted.score:
+        click.echo(fitted.score)
 
 
 @lrisk.command()

@@ -149,7 +149,9 @@ def _verdicts(verdicts: dict[str, float]) -> str:
 
 
 @contextmanager
-def progress_bar(console: Console) -> Iterator[Callable[[str, float], None]]:
+def progress_bar(
+    console: Console, wanted: bool = True
+) -> Iterator[Callable[[str, float], None]]:
     """A bar that knows the share of the work done; nothing where nobody watches."""
     bar: Any = Progress(
         TextColumn("{task.description}"),
@@ -157,7 +159,7 @@ def progress_bar(console: Console) -> Iterator[Callable[[str, float], None]]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=not (wanted and console.is_terminal),
     )
     with bar:
         task = bar.add_task("reading", total=1.0)

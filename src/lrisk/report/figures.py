@@ -50,9 +50,9 @@ def loss_curves(curves: Sequence[LossCurve], task: str) -> str:
         levels = [v if v >= low else math.nan for v in curve.values]
         drawn.append(frame.curve(curve.levels, levels, f"line-{name}"))
         at = _LEFT + 8 + 84 * k
-        shown = CURVES.get(name, clipped(curve.name, 10))
+        key = CURVES.get(name, clipped(curve.name, 10))
         drawn.append(line((at, _KEY), (at + 20, _KEY), f"curve line-{name}"))
-        drawn.append(label(at + 25, _KEY + 4, shown, class_="key"))
+        drawn.append(label(at + 25, _KEY + 4, key, class_="key"))
     words = "; ".join(
         f"{clipped(c.label, 60)}: median {number(c.median)}, 95 % quantile "
         f"{number(c.q95)}, worst-case mean {number(c.superquantile)}"

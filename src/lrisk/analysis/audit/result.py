@@ -185,7 +185,7 @@ class CoefficientShift:
     tail: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditResult:
     """Everything an audit found.
 
@@ -263,6 +263,21 @@ class AuditResult:
     ids: list[str] = field(default_factory=list)
     observed: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """What it is of, how much was found, and where to look."""
+        flagged, name = int(np.sum(self.flags)), f"{self.source[:60]!r}, "
+        return (
+            f"<AuditResult of {name if self.source else ''}target {self.target[:60]!r}:"
+            f" {flagged} of {self.n_used} rows flagged, {len(self.findings)} findings; "
+            "see summary, next_steps, rows_frame(), lrisk.write_audit>"
+        )
+
+    def _repr_html_(self) -> str:
+        """A few lines for a notebook; `lrisk.write_audit` writes the whole page."""
+        from .notebook import as_html
+
+        return as_html(self)
 
     @property
     def flagged_by_fits(self) -> int:
