@@ -44,7 +44,7 @@ def test_audit_prints_and_writes(audited):
     with (out / "rows.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["row", "id", "score", "flag", "observed", "expected",
-                           "residual", "reasons", "verdict"]  # fmt: skip
+                           "suggested", "residual", "reasons", "verdict"]  # fmt: skip
     assert [row["row"] for row in rows] == [str(i) for i in range(1, 91)]
     flagged = {int(row["row"]) for row in rows if row["flag"] == "true"}
     assert {6, 7, 8, 9, 10} <= flagged and len(flagged) <= 6

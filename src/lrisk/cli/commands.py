@@ -112,7 +112,7 @@ def lrisk() -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Draw folds and samples by this seed.")  # fmt: skip
 @click.option("--fail-above", type=click.FloatRange(0.0, 1.0),
-              help="Exit with status 1 if more than this share of rows does not belong "
+              help="Exit with status 1 if more than this share of rows does not fit "
               "(by the lower end of the printed interval).")  # fmt: skip
 @click.option("--redact", is_flag=True,
               help="Leave cell values and names of groups out of what is printed and "
@@ -147,7 +147,7 @@ def audit(
     DATA is a .csv, .tsv or .parquet file, .gz or not.
 
     In a pipeline: lrisk audit DATA --target COLUMN --quiet --fail-above 0.02 ends with
-    status 1 if more than 2 % of the rows do not belong, with 2 if it could not judge
+    status 1 if more than 2 % of the rows do not fit, with 2 if it could not judge
     (lrisk --help lists all), and --json gives the next step everything that was found.
     """
     check_installed("pandas", "jinja2", "rich")
@@ -168,7 +168,7 @@ def audit(
         _open(folder / "report.html")
     if fail_above is not None and result.interval[0] > fail_above:
         click.echo(
-            f"lrisk: at least {result.interval[0]:.1%} of the rows do not belong, "
+            f"lrisk: at least {result.interval[0]:.1%} of the rows do not fit, "
             f"more than --fail-above {fail_above:g}",
             err=True,
         )

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..analysis.audit import AuditResult, CoefficientShift, GroupRate, LossCurve
+from ..analysis.audit.numbers import number, percent
 from ..analysis.scores import score_histogram
 from .svg import WIDTH, Frame, Scale, box, element, figure, label, line, marker
-from .text import clipped, count, number, percent, squeezed
+from .text import clipped, count, squeezed
 
 #: Marks of the three fits: colour is never the only difference; and names of curves.
 SHAPES = {"ordinary": "circle", "robust": "square", "tail": "triangle"}

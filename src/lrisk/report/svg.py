@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .text import number
+from ..analysis.audit.numbers import number
 
 #: Width of every figure in its own units; the page scales it to a column or a phone.
 WIDTH = 400

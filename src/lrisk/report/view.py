@@ -6,12 +6,20 @@ from typing import Any
 import numpy as np
 
 from ..analysis.audit import AuditResult, GroupRate, LossCurve
+from ..analysis.audit.numbers import number, percent
 from ..analysis.audit.sections import by_section, in_words
-from ..analysis.audit.wording import COUNTING, NOISE_SCALE, loss_groups
+from ..analysis.audit.wording import (
+    COUNTING,
+    FALSE_ALARMS,
+    NOISE_SCALE,
+    loss_groups,
+    sampling,
+    tail_note,
+)
 from ..analysis.scores import ThresholdCurve, threshold_curve
 from . import figures
 from .rows import shown_rows
-from .text import count, number, percent, printable
+from .text import count, printable
 
 #: Entries of a list shown at most; the rest is counted.
 MOST = 20
@@ -25,7 +33,7 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
     cut = float(curve.levels[curve.chosen])
     groups, times = _listed(result.groups), result.times[-figures.MOST_GROUPS :]
     shifts = figures.largest_shifts(result.coefficients)
-    rows = shown_rows(result.flagged, result.flags, budget)
+    rows = shown_rows(result, budget)
     return {
         "title": printable(result.source or "table", 80),
         "target": printable(result.target, 80),
@@ -35,10 +43,11 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "summary": printable(result.summary, 1500),
         "noise_scale": NOISE_SCALE,
         "counting": COUNTING,
+        "false_alarms": FALSE_ALARMS,
         "key_figures": _facts(result, flagged),
         "losses": _losses(result),
         "loss_name": figures.loss_name(result.task),
-        "tail_note": printable(result.tail_note, 600),
+        "tail_note": printable(tail_note(result), 600),
         "rows": rows,
         "least": [] if rows else _least(result),
         "n_flagged": flagged,
@@ -69,9 +78,8 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
 def _least(result: AuditResult) -> list[tuple[int, str]]:
     """Rows that fit least, and why, where none is flagged."""
     return [
-        (row, printable(" ".join(result.reasons[row - 1]), 400))
+        (row, printable(" ".join(result.reason_words(row)), 400))
         for row in result.least_fitting[:MOST]
-        if row <= len(result.reasons)
     ]
 
 
@@ -125,7 +133,7 @@ def _facts(result: AuditResult, flagged: int) -> list[tuple[str, str, str]]:
         ("estimated share", percent(result.contamination),
          f"likely between {percent(low)} and {percent(high)}"),
         ("expected false flags", _false_flags(result, flagged),
-         f"of the {count(flagged)} flagged{_noisy(result)}"),
+         f"of the {count(flagged)} flagged"),
         ("columns", count(len(result.columns)),
          f"target: {printable(result.target, 40)}"),
         ("missing cells", count(result.n_missing), "in the whole table"),
@@ -137,13 +145,6 @@ def _false_flags(result: AuditResult, flagged: int) -> str:
     if flagged and expected < 0.5:
         return "fewer than 1"
     return number(round(expected, 1))
-
-
-def _noisy(result: AuditResult) -> str:
-    if not result.noisy_rows:
-        return ""
-    name = printable(result.noisy_column, 40)
-    return f"; {count(result.noisy_rows)} more if noise grows with {name}"
 
 
 def _losses(result: AuditResult) -> dict[str, Any]:
@@ -182,28 +183,9 @@ def _shown(curve: LossCurve, measure: str, best: float) -> tuple[str, bool]:
 
 
 def _lists(result: AuditResult) -> dict[str, Any]:
-    causes = [
-        {
-            "text": printable(cause.text, 240),
-            "among": percent(
-                cause.flagged_with / cause.flagged if cause.flagged else 0
-            ),
-            "overall": percent(cause.rows_with / cause.rows if cause.rows else 0),
-        }
-        for cause in result.causes[:MOST]
-    ]
-    repairs = [
-        {
-            "text": printable(repair.text, 240),
-            "rows": ", ".join(str(row) for row in repair.rows[:MOST]),
-            "more": max(len(repair.rows) - MOST, 0),
-            "count": count(len(repair.rows)),
-        }
-        for repair in result.repairs[:MOST]
-    ]
     sections = [
         {
-            "title": title,
+            "title": section.title,
             "entries": [
                 {
                     "text": printable(in_words(finding), 400),
@@ -214,7 +196,7 @@ def _lists(result: AuditResult) -> dict[str, Any]:
             ],
             "more": max(len(found) - MOST, 0),
         }
-        for title, found in by_section(result.findings)
+        for section, found in by_section(result.findings)
     ]
     columns = [
         {
@@ -227,8 +209,6 @@ def _lists(result: AuditResult) -> dict[str, Any]:
         for column in result.columns[:MOST_COLUMNS]
     ]
     return {
-        "causes": causes,
-        "repairs": repairs,
         "sections": sections,
         "steps": [printable(step, 400) for step in result.next_steps[:MOST]],
         "columns": columns,
@@ -238,7 +218,7 @@ def _lists(result: AuditResult) -> dict[str, Any]:
 
 def _provenance(result: AuditResult) -> dict[str, Any]:
     return {
-        "sampling": printable(result.sampling, 600),
+        "sampling": printable(sampling(result), 600),
         "verdicts": _pairs(result.verdicts),
         "comparison": _pairs(result.comparison),
         "options": _pairs(result.options),

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import AnyArray, Bools, Indices
+from .facts import remark
 from .reading_text import days, readings
-from .result import remark
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a"}

@@ -50,7 +50,6 @@ class Whole(NamedTuple):
     robust: Any
     tail: Any
     tail_spectrum: str
-    tail_note: str
 
 
 class Fold(NamedTuple):
@@ -93,6 +92,10 @@ class CrossFit(NamedTuple):
         Noise scales are no less: `rounding` of the targets.
     likeliest : array of int of shape (m,)
         Class that is predicted for each row; of quantities zeros.
+    suggested : array of int of shape (m,)
+        The likeliest true class of each row, label and columns together.
+    noise : array of shape (n_classes, n_classes)
+        noise[k, j]: probability that a row of class k is labelled j.
     own_label : str
         What the user's own model is called, if rows were judged by one.
     """
@@ -113,6 +116,8 @@ class CrossFit(NamedTuple):
     n_training: int
     least_scale: float
     likeliest: Indices
+    suggested: Indices
+    noise: Floats
     own_label: str = ""
 
 
@@ -163,7 +168,7 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         {name: np.zeros(m) for name in FITS},
         {name: np.zeros(m, dtype=bool) for name in FITS},
         np.zeros((len(SHARES), 0)), folds, whole, len(training), rounding(y),
-        np.zeros(m, dtype=np.int64),
+        np.zeros(m, dtype=np.int64), *_labels(judge if own is None else own[1]),
     )  # fmt: skip
     trimmed = []
     for k, fits in enumerate(folds):
@@ -176,6 +181,13 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         progress("judging rows", (FOLDS + 1 + (k + 1) / FOLDS) / (FOLDS + 2))
     found = found._replace(trimmed=np.concatenate(trimmed, axis=1))
     return found if own is None else _with_own(found, recipe, y, *own)
+
+
+def _labels(judge: Any) -> tuple[Indices, Floats]:
+    """The likeliest true classes and the label noise, as far as a judge knows them."""
+    suggested = getattr(judge, "label_suggestion_", np.zeros(0))
+    noise = getattr(judge, "noise_matrix_", np.zeros((0, 0)))
+    return np.asarray(suggested, dtype=np.int64), np.asarray(noise, dtype=np.float64)
 
 
 def _by_own_model(
@@ -247,7 +259,7 @@ def _whole(
 ) -> tuple[Whole, Recipe]:
     preparation = Preparation(columns).fit(rows)
     X = preparation.transform(rows)
-    spectrum, note = tail_spectrum(recipe, X, y)
+    spectrum = tail_spectrum(recipe, X, y)
     recipe = recipe._replace(spectrum=spectrum)
     whole = Whole(
         preparation,
@@ -255,7 +267,6 @@ def _whole(
         fitted(recipe.robust(), X, y)[0],
         fitted(recipe.under(spectrum), X, y)[0],
         spectrum,
-        note,
     )
     return whole, recipe
 

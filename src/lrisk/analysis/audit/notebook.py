@@ -14,12 +14,12 @@ def as_html(result: AuditResult) -> str:
     parts = [f"<p><b>{_cell(result.summary, 2000)}</b></p>"]
     if result.flagged:
         parts.append(_rows(result))
-    for title, findings in by_section(result.findings):
+    for section, findings in by_section(result.findings):
         items = "".join(
             f"<li>{_cell(in_words(finding), 400)}</li>"
             for finding in findings[:MOST_FINDINGS]
         )
-        parts.append(f"<p><b>{_cell(title)}</b></p><ul>{items}</ul>")
+        parts.append(f"<p><b>{_cell(section.title)}</b></p><ul>{items}</ul>")
     steps = "".join(f"<li>{_cell(step, 400)}</li>" for step in result.next_steps)
     if steps:
         parts.append(f"<p><b>What to do next</b></p><ol>{steps}</ol>")
@@ -35,7 +35,7 @@ def _rows(result: AuditResult) -> str:
     for row in result.flagged[:MOST_ROWS]:
         own = [row.id] if result.ids else []
         cells = [str(row.row), *own, f"{row.score:.2f}", row.observed, row.expected]
-        cells.append(" ".join(row.reasons))
+        cells.append(" ".join(result.reason_words(row.row)))
         lines.append("".join(f"<td>{_cell(cell)}</td>" for cell in cells))
     head = "".join(f"<th>{name}</th>" for name in [*names, "why"])
     body = "".join(f"<tr>{line}</tr>" for line in lines)

@@ -12,8 +12,8 @@ from ..._params import refused
 from ..._typing import AnyArray, Bools, Indices
 from .cells import cells_as_text, raw_column, raw_columns, row_names
 from .columns import MISSING, Column, typed_column
+from .facts import ColumnSummary
 from .reading_text import plain_number
-from .result import ColumnSummary
 
 #: Columns beyond which a table is refused.
 MOST_COLUMNS = 2000

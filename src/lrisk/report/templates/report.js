@@ -50,7 +50,7 @@
     byId("threshold-counts").textContent =
       `Above ${shown}: ${count(flagged)} ${flagged === 1 ? "row" : "rows"} ` +
       `(${share < 0.01 && share > 0 ? "< 0.01" : share.toFixed(share < 1 ? 2 : 1)} %), ` +
-      `of which about ${curve.expected[k].toFixed(1)} belong after all; ` +
+      `of which about ${curve.expected[k].toFixed(1)} fit after all; ` +
       `${count(listed)} listed below.`;
     if (table) byId("none-listed").hidden = listed > 0;
   };

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from lrisk.analysis.audit.sections.base import Context
+from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.copies import Copies
 from lrisk.analysis.audit.tables import table_of
 
+LEVEL = part_of_false_claims()
+
 
 def found(data):
-    return Copies().find(Context(table_of(data, "y")))
+    return Copies().find(Context(table_of(data, "y"), LEVEL))
 
 
 def table(n=200, seed=0):

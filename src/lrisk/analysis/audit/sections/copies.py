@@ -4,9 +4,9 @@ import numpy as np
 
 from ...._typing import Indices
 from ..columns import Column
-from ..result import Finding
+from ..facts import Finding
 from ..tables import Table
-from .base import FALSE_CLAIMS, Context, first_rows
+from .base import Context, first_rows
 
 #: Rows that follow each other, as their copies do, from which on they are a block.
 FEWEST_OF_BLOCK = 3
@@ -18,6 +18,7 @@ class Copies:
     """Rows equal to an earlier one in every column but identifiers."""
 
     name, title = "copies", "Rows that occur more than once"
+    advice = "Find out whether the repeated rows were entered twice."
 
     def find(self, context: Context) -> list[Finding]:
         """Copies, if chance has none: by the column of which fewest rows are equal.
@@ -31,7 +32,7 @@ class Copies:
         order = np.argsort(numbers, kind="stable")
         same = numbers[order[1:]] == numbers[order[:-1]]
         copies = np.sort(order[1:][same])
-        if not len(copies) or len(copies) < _by_chance(context.table, copies):
+        if not len(copies) or len(copies) < _by_chance(context, copies):
             return []
         found, earlier = [], np.zeros(len(numbers), dtype=np.intp)
         firsts = np.unique(numbers, return_index=True)[1]
@@ -86,18 +87,18 @@ def _row_numbers(table: Table) -> Indices | None:
     return np.asarray(np.unique(key, return_inverse=True)[1])
 
 
-def _by_chance(table: Table, copies: Indices) -> float:
+def _by_chance(context: Context, copies: Indices) -> float:
     """Copies that a table may well have, by the other rows.
 
     As many as there are equal pairs in the column that has fewest, and so many times
-    more that a clean table has them with a chance of FALSE_CLAIMS at most (Markov).
+    more that a clean table has them with a chance of the level at most (Markov).
     """
     counts = (
         np.unique(np.delete(column.values, copies), return_counts=True)[1]
-        for column in _compared(table)
+        for column in _compared(context.table)
     )
     pairs = min(float(np.sum(count * (count - 1.0))) / 2.0 for count in counts)
-    return max(pairs / FALSE_CLAIMS, 1.0)
+    return max(pairs / context.level, 1.0)
 
 
 def _blocks(copies: Indices, sources: Indices) -> list[tuple[int, int]]:
