@@ -9,10 +9,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..analysis.audit import AuditResult
+from ..analysis.audit import AuditResult, Finding
 from ..analysis.audit.curves import tail_level
 from ..analysis.audit.numbers import counted, number, percent
-from ..analysis.audit.result import Finding
 from ..analysis.audit.sections import by_section, in_words
 from ..analysis.audit.wording import (
     COUNTING,
