@@ -171,7 +171,7 @@ def make_audit(n_rows=2000, n_flagged=40, seed=0, rows=None, **changes):
             GroupRate(f"2024-{m:02d}", 160, 0.002 * m, 310.0, 900.0 + 40 * m)
             for m in range(1, 13)
         ],
-        "findings": [slip(range(3, 34)), shared("unit", "lb", range(1, 84))]
+        "findings": [slip(range(1003, 1034)), shared("unit", "lb", range(1, 84))]
         if rows
         else [],
         "verdicts": None,

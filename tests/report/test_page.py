@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from audits import HOSTILE, edge_audit, hostile_audit, large_audit, make_audit
+from audits import HOSTILE, edge_audit, hostile_audit, large_audit, make_audit, slip
 
 from lrisk.analysis.audit import AuditResult, Change, Finding, FlaggedRow, Reason
 from lrisk.analysis.audit.sections import SECTIONS
@@ -25,7 +25,7 @@ from lrisk.report import redacted, render
 pytest.importorskip("jinja2")
 
 VOID = {"meta", "input", "br", "link"}
-DRAWN = {"line", "rect", "circle", "polygon", "polyline"}
+DRAWN = {"line", "rect", "circle", "polygon", "polyline", "path"}
 
 
 class Outline(HTMLParser):
@@ -111,8 +111,8 @@ def test_pictures_hold_only_numbers(shown):
     for tag, attributes in page.elements:
         if tag in DRAWN:
             for name, value in attributes.items():
-                if name in ("points",):
-                    assert re.fullmatch(r"[-\d., ]*", value)
+                if name in ("points", "d"):
+                    assert re.fullmatch(r"[-\d., Mh]*", value)
                 elif not name.startswith(("class", "data", "id")):
                     assert np.isfinite(float(value)), (tag, name, value)
 
@@ -405,3 +405,26 @@ def test_losses_over_all_rows_and_over_those_not_flagged(task):
 def test_where_no_row_is_flagged_there_is_one_table_of_losses():
     text = render(make_audit(rows=[]))
     assert "all 2000 rows" in text and "not flagged</th>" not in text
+
+
+def test_every_row_is_drawn_as_observed_against_expected():
+    n = 400
+    audit = make_audit(n_rows=n, n_flagged=8)
+    told = [f"{v:.6g}" for v in np.linspace(1, 9, n)]
+    text = render(replace(audit, observed=told, expected=told, target="<script>"))
+    (path, flagged) = re.findall(r'<path d="([^"]*)" class="dot', text)
+    assert path.count("M") + flagged.count("M") == n and flagged.count("M") <= 8
+    assert "expected &lt;script&gt;" in text and "|error| of &lt;script&gt;" in text
+    assert "in units of y" not in text
+    for hidden in (redacted(replace(audit, observed=told)),
+                   replace(audit, task="classification", observed=told)):  # fmt: skip
+        assert "fig-observed" not in render(hidden)
+
+
+def test_false_alarms_are_explained_and_suggestions_shown():
+    audit = make_audit()
+    row = audit.flagged[0].row
+    text = render(replace(audit, findings=[slip([row])]))
+    assert "at most a fifth of them is expected to fit after all" in text
+    assert f"<bdi>mileage = {row}</bdi>" in text and "before and after" in text
+    assert "suggested" not in render(replace(audit, findings=[]))

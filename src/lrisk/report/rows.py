@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..analysis.audit import AuditResult, FlaggedRow
 from ..analysis.audit.numbers import number
+from ..analysis.audit.sections import in_words
 from .text import fitted, printable, size_in_html
 
 #: Rows listed at most.
@@ -43,6 +44,21 @@ def shown_rows(result: AuditResult, budget: int) -> list[ShownRow]:
     share = budget // max(len(rows), 1) - _ROW_MARKUP
     after = result.suggested
     return [_shown(result, row, after.get(row.row, ""), share) for row in rows]
+
+
+def row_groups(
+    result: AuditResult, rows: list[ShownRow]
+) -> list[tuple[str, list[ShownRow]]]:
+    """Rows by the slip that would explain them; first those that none explains."""
+    slips = [finding for finding in result.findings if finding.section == "slips"]
+    slip_of = {row: k for k, slip in enumerate(slips) for row in slip.rows}
+    groups: dict[int, list[ShownRow]] = {-1: [], **{k: [] for k in range(len(slips))}}
+    for row in rows:
+        groups[slip_of.get(row.row, -1)].append(row)
+    titles = {-1: "Not explained by a slip"}
+    titles |= {k: printable(in_words(slip), 200) for k, slip in enumerate(slips)}
+    filled = [(titles[k], own) for k, own in groups.items() if own]
+    return filled if any(groups[k] for k in range(len(slips))) else [("", rows)]
 
 
 def _shown(result: AuditResult, row: FlaggedRow, after: str, room: int) -> ShownRow:

@@ -189,6 +189,12 @@ def box(x: float, y: float, width: float, height: float, classes: str) -> str:
     )
 
 
+def dots(points: Sequence[tuple[float, float]], classes: str) -> str:
+    """Many small round dots as one element: lines of no length, with round ends."""
+    path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)
+    return element("path", d=path, class_=classes) if path else ""
+
+
 def marker(x: float, y: float, shape: str, classes: str) -> str:
     """A mark told apart by its shape as well as by its colour."""
     if shape == "circle":

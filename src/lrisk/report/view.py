@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.audit import AuditResult, GroupRate, LossCurve
+from ..analysis.audit import AuditResult, Change, GroupRate, LossCurve
 from ..analysis.audit.numbers import number, percent
 from ..analysis.audit.sections import by_section, in_words
 from ..analysis.audit.wording import (
@@ -18,7 +18,7 @@ from ..analysis.audit.wording import (
 )
 from ..analysis.scores import ThresholdCurve, threshold_curve
 from . import figures
-from .rows import shown_rows
+from .rows import row_groups, shown_rows
 from .text import count, printable
 
 #: Entries of a list shown at most; the rest is counted.
@@ -33,7 +33,7 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
     cut = float(curve.levels[curve.chosen])
     groups, times = _listed(result.groups), result.times[-figures.MOST_GROUPS :]
     shifts = figures.largest_shifts(result.coefficients)
-    rows = shown_rows(result, budget)
+    rows, loss = shown_rows(result, budget), figures.loss_name(result)
     return {
         "title": printable(result.source or "table", 80),
         "target": printable(result.target, 80),
@@ -46,9 +46,11 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "false_alarms": FALSE_ALARMS,
         "key_figures": _facts(result, flagged),
         "losses": _losses(result),
-        "loss_name": figures.loss_name(result.task),
+        "loss_name": loss,
         "tail_note": printable(tail_note(result), 600),
         "rows": rows,
+        "row_groups": row_groups(result, rows),
+        "any_suggested": any(row.suggested for row in rows),
         "least": [] if rows else _least(result),
         "n_flagged": flagged,
         "flagged": count(flagged),
@@ -58,14 +60,15 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "threshold": f"{cut:.2f}",
         "data": _slider(result, curve, flagged),
         "figures": {
-            "losses": figures.loss_curves(result.losses, result.task),
+            "losses": figures.loss_curves(result.losses, loss),
+            "observed": figures.observed_expected(result),
             "scores": figures.score_bars(result),
             "sensitivity": figures.sensitivity_curve(result)
             if result.sensitivity
             else "",
             "coefficients": figures.coefficient_shifts(shifts) if shifts else "",
-            "groups": _bars(groups, result.task, "group"),
-            "times": _bars(times, result.task, "time"),
+            "groups": _bars(groups, loss, "group"),
+            "times": _bars(times, loss, "time"),
         },
         "more_groups": len(result.groups) - len(groups),
         "more_times": len(result.times) - len(times),
@@ -109,8 +112,8 @@ def _slider(result: AuditResult, curve: ThresholdCurve, flagged: int) -> dict[st
     }
 
 
-def _bars(rates: list[GroupRate], task: str, what: str) -> str:
-    return figures.group_bars(rates, task, what=what) if rates else ""
+def _bars(rates: list[GroupRate], loss: str, what: str) -> str:
+    return figures.group_bars(rates, loss, what=what) if rates else ""
 
 
 def _listed(groups: list[GroupRate]) -> list[GroupRate]:
@@ -191,6 +194,7 @@ def _lists(result: AuditResult) -> dict[str, Any]:
                     "text": printable(in_words(finding), 400),
                     "rows": ", ".join(str(row) for row in finding.rows[:MOST]),
                     "more": max(finding.count - MOST, 0),
+                    "changes": [_change(change) for change in finding.changes[:MOST]],
                 }
                 for finding in found[:MOST]
             ],
@@ -214,6 +218,12 @@ def _lists(result: AuditResult) -> dict[str, Any]:
         "columns": columns,
         "more_columns": count(max(len(result.columns) - MOST_COLUMNS, 0)),
     }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    shown = {name: printable(getattr(change, name), 60)
+             for name in ("column", "before", "after")}  # fmt: skip
+    return {"row": change.row, **shown}
 
 
 def _provenance(result: AuditResult) -> dict[str, Any]:
