@@ -118,7 +118,7 @@ def _losses(result: AuditResult) -> Table:
 
 def _print_rows(result: AuditResult, console: Console) -> None:
     if result.flagged:
-        rows = [row.row for row in result.flagged[:WORST]]
+        rows = _unlike(result)[:WORST]
         title = "The least fitting rows"
     else:
         rows = result.least_fitting[:WORST]
@@ -130,6 +130,17 @@ def _print_rows(result: AuditResult, console: Console) -> None:
         console.print(f"  row {row}{own}: {words}" if words else f"  row {row}{own}")
     note = f"{COUNTING} {NOISE_SCALE}" if result.task == "regression" else COUNTING
     console.print(f"  ({note})", style="dim")
+
+
+def _unlike(result: AuditResult) -> list[int]:
+    """Flagged rows, worst first; of those that one slip explains only the first."""
+    slips = [set(f.rows) for f in result.findings if f.section == "slips"]
+    shown, told = [], set[int]()
+    for row in (flagged.row for flagged in result.flagged):
+        if row not in told:
+            shown.append(row)
+        told = told.union(*(slip for slip in slips if row in slip))
+    return shown
 
 
 def _verdicts(verdicts: dict[str, float]) -> str:
