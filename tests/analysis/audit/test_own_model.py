@@ -145,9 +145,18 @@ def test_predictions_of_classes_in_all_their_forms():
     np.testing.assert_array_equal(again.scores, labels.scores)
 
 
+def test_labels_that_are_fractions_are_numbered_for_a_classifier():
+    data = kinds(seed=2)
+    data["kind"] = np.where(data["kind"] == "big", 0.5, 10.5)
+    result = audit(data, "kind", estimator=LogisticRegression())
+    assert result.classes == ["0.5", "10.5"] and result.losses[-1].accuracy > 0.85
+    told = audit(data, "kind", predictions=data["kind"] * 1.0)
+    assert told.losses[-1].accuracy == 1.0
+
+
 def test_rows_without_a_target_need_no_prediction():
     data = flats(80)
-    outside = data["price"].to_numpy().copy()
+    outside = data["price"].to_numpy() + np.random.default_rng(0).normal(size=80)
     data.loc[[3, 9], "price"] = np.nan
     outside[[3, 9]] = np.nan
     result = audit(data, "price", predictions=outside)
@@ -178,6 +187,8 @@ class NoModel(ClassifierMixin):
         ({"predictions": np.full(40, np.nan)}, "NaN or infinity in row 1"),
         ({"predictions": np.full(40, "a")}, "numbers, as the target is"),
         ({"predictions": "siz"}, "did you mean 'size'?"),
+        ({"predictions": "price"}, "another column than the target"),
+        ({"predictions": flats(40)["price"]}, "without the row's own target"),
     ],
 )
 def test_bad_models_are_refused_in_one_line(options, words):

@@ -154,11 +154,16 @@ def own_model(
     if prepares_itself(estimator):
         left_out = {target} if isinstance(target, str) else set()
         columns = _without(data, {*left_out, table.id_column})
+    if labels.dtype.kind == "f" and table.classes:
+        labels = table.y  # classifiers refuse fractions: the classes are numbered
     return OwnModel(f"your {name}", _seeded(estimator, seed), columns, labels, None)
 
 
-def taken_out(data: Any, name: str) -> tuple[Any, AnyArray]:
+def taken_out(data: Any, name: str, target: Any) -> tuple[Any, AnyArray]:
     """A table without the column of predictions, and that column."""
+    if isinstance(target, str) and name == target:
+        rule, remedy = "another column than the target", "name that of the predictions"
+        raise ValueError(refused("audit", "predictions", rule, name[:80], remedy))
     names, raw = raw_columns(data)
     name = closest(name, names, "predictions")
     return _without(data, {name}), raw[names.index(name)]
@@ -261,6 +266,9 @@ def _checked_predictions(table: Table, given: Any) -> Floats:
     if lost.any():
         rule = "finite wherever the target is known"
         got = f"NaN or infinity in row {int(np.flatnonzero(lost)[0]) + 1}"
+        raise ValueError(refused("audit", "predictions", rule, got, remedy))
+    if np.all(found[known] == table.y[known]):
+        rule, got = "made without the row's own target", "the targets themselves"
         raise ValueError(refused("audit", "predictions", rule, got, remedy))
     return found
 

@@ -20,6 +20,7 @@ from .facts import (
     Reason,
     Sensitivity,
 )
+from .numbers import counted
 
 _Record = TypeVar("_Record")
 
@@ -143,7 +144,8 @@ class AuditResult:
         flagged, name = int(np.sum(self.flags)), f"{self.source[:60]!r}, "
         return (
             f"<AuditResult of {name if self.source else ''}target {self.target[:60]!r}:"
-            f" {flagged} of {self.n_used} rows flagged, {len(self.findings)} findings; "
+            f" {flagged} of {self.n_used} rows flagged, "
+            f"{counted(len(self.findings), 'finding')}; "
             "see summary, next_steps, rows_frame(), lrisk.write_audit>"
         )
 

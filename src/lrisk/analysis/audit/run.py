@@ -165,7 +165,7 @@ def audit(
     if compare is not None:
         check_comparable(compare)
     if isinstance(predictions, str):
-        data, predictions = taken_out(data, predictions)
+        data, predictions = taken_out(data, predictions, target)
     table = table_of(data, target, task, group, time, id)
     said = parse_verdicts(verdicts, table.n_rows)
     own = own_model(table, data, target, estimator, predictions, seed)
