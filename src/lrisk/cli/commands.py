@@ -366,7 +366,8 @@ def list_estimators() -> None:
 
     for name, kind in estimators().items():
         own = kind()
-        click.echo(f"{name} ({kind_of(own)})")
+        what = (kind.__doc__ or "").strip().partition("\n")[0]
+        click.echo(f"{name} ({kind_of(own)}): {what}")
         click.echo(f"    {', '.join(own.get_params(deep=False))}")
 
 

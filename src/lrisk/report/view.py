@@ -11,6 +11,7 @@ from ..analysis.audit.sections import by_section, in_words
 from ..analysis.audit.wording import (
     COUNTING,
     FALSE_ALARMS,
+    GLOSSARY,
     NOISE_SCALE,
     loss_groups,
     sampling,
@@ -44,6 +45,7 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "noise_scale": NOISE_SCALE,
         "counting": COUNTING,
         "false_alarms": FALSE_ALARMS,
+        "glossary": GLOSSARY,
         "key_figures": _facts(result, flagged),
         "losses": _losses(result),
         "loss_name": loss,

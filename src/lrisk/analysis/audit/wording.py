@@ -36,6 +36,18 @@ NOISE_SCALE = (
     "them."
 )
 COUNTING = "Rows count from 1, the header left out."
+GLOSSARY = {
+    "does not fit": "The row's target, or a value of it, is not what the other rows "
+    "suggest. It may be true all the same, and the model too simple.",
+    "score": "The chance that the row does not fit, by models that have not seen it.",
+    "flagged": "Of a score above the threshold, or judged wrong by a person.",
+    "expected": "What models that have not seen the row predict for it.",
+    "noise scale": NOISE_SCALE,
+    "suggested": "What would make the row fit: the value without the slip, or the "
+    "likeliest class. Compare it with the source.",
+    "finding": "Something that a section claims of some rows; see false alarms.",
+    "false alarm": "A flagged row that fits after all, or a finding that is chance.",
+}
 FALSE_ALARMS = (
     "Rows are flagged for as long as at most a fifth of them is expected to fit after "
     "all; of everything else that is claimed, at most one clean table in ten gets a "

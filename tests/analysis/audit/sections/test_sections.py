@@ -14,6 +14,7 @@ class Dummy:
     """What a new section needs: one class."""
 
     name, title, advice = "dummy", "Found by a dummy", "Ask the dummy."
+    kinds = ("odd",)
 
     def find(self, context):
         return [Finding("dummy", "odd", ["x"], [3], 1, {}, {"cell": "secret"})]

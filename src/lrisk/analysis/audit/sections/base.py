@@ -57,6 +57,10 @@ class Section(Protocol):
     title: str
     advice: str
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What its findings may be."""
+
     def find(self, context: Context) -> list[Finding]:
         """What there is to say; nothing of most clean tables."""
 

@@ -37,6 +37,8 @@ class ColumnValues:
     """Values behind a gap, heaps at one value, and stretches of one value."""
 
     name, title = "columns", "Odd values of single columns"
+    kinds = ("far above", "far below", "stretch", "ceiling", "floor", "zero", "code",
+             "heap")  # fmt: skip
     advice = "Ask what the odd values of single columns mean, whatever the target says."
 
     def find(self, context: Context) -> list[Finding]:

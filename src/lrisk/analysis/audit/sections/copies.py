@@ -18,6 +18,7 @@ class Copies:
     """Rows equal to an earlier one in every column but identifiers."""
 
     name, title = "copies", "Rows that occur more than once"
+    kinds = ("block", "copy")
     advice = "Find out whether the repeated rows were entered twice."
 
     def find(self, context: Context) -> list[Finding]:

@@ -14,6 +14,7 @@ class Labels:
     """Pairs of classes: what flagged rows are labelled, and what they look like."""
 
     name, title = "labels", "Labels that look mistaken"
+    kinds = ("mistaken",)
     advice = "Look at the labels that seem mistaken; rows.csv has the suggested ones."
 
     def find(self, context: Context) -> list[Finding]:

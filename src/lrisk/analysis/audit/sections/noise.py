@@ -25,6 +25,7 @@ class LargerNoise:
     """
 
     name, title = "noise", "Where the noise may be larger"
+    kinds = ("below", "above")
     advice = "Check whether the noise is larger there: then these rows fit after all."
 
     def find(self, context: Context) -> list[Finding]:

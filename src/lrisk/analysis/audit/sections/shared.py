@@ -37,6 +37,7 @@ class Shared:
     """
 
     name, title = "shared", "What flagged rows share"
+    kinds = ("missing", "level", "below", "above", "stretch")
     advice = "Check where the rows come from that have what flagged rows share."
 
     def find(self, context: Context) -> list[Finding]:

@@ -42,6 +42,7 @@ class Slips:
     """
 
     name, title = "slips", "Slips that would explain rows"
+    kinds = ("swap", "factor", "sign")
     advice = "Compare the slips with their source before you change anything."
 
     def find(self, context: Context) -> list[Finding]:

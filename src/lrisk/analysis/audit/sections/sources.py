@@ -44,6 +44,7 @@ class Sources:
     """
 
     name, title = "sources", "Sources whose rows fit worse"
+    kinds = ("noisier", "unrelated")
     advice = "Ask the sources whose rows fit worse how they measure and record."
 
     def find(self, context: Context) -> list[Finding]:
