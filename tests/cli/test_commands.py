@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 import subprocess
 import sys
 
@@ -43,7 +44,7 @@ def test_audit_prints_and_writes(audited):
     with (out / "rows.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["row", "id", "score", "flag", "observed", "expected",
-                           "residual", "reasons", "verdict"]  # fmt: skip
+                           "suggested", "residual", "reasons", "verdict"]  # fmt: skip
     assert [row["row"] for row in rows] == [str(i) for i in range(1, 91)]
     flagged = {int(row["row"]) for row in rows if row["flag"] == "true"}
     assert {6, 7, 8, 9, 10} <= flagged and len(flagged) <= 6
@@ -216,6 +217,8 @@ def test_fit_and_predict(name, options, tmp_path):
     fit = ["fit", str(tmp_path / "d.tsv"), "--target", "price", "--estimator", name]
     run = CliRunner().invoke(lrisk, [*fit, *options, "--out", str(model)])
     assert run.exit_code == 0, run.output
+    told = re.search(r"On 60 rows .* \|error\| (\S+) .* median: (\S+)\)", run.output)
+    assert name != "RobustRegressor" or float(told[1]) < 0.1 * float(told[2])
     frame.drop(columns="price").to_parquet(tmp_path / "new.parquet")
     new = str(tmp_path / "new.parquet")
     run = CliRunner().invoke(lrisk, ["predict", str(model), new, "--out", str(out)])
@@ -242,6 +245,7 @@ def test_classifier_predicts_names_and_wrong_pairs_are_refused(tmp_path):
     fit = ["fit", data, "--target", "kind", "--out", model, "--estimator"]
     run = CliRunner().invoke(lrisk, [*fit, "RobustClassifier"])
     assert run.exit_code == 0, run.output
+    assert re.search(r"On 80 rows that it had not seen: [89]\d\.\d% right", run.output)
     run = CliRunner().invoke(lrisk, ["predict", model, data])
     names = [line.split(",")[1] for line in run.stdout.splitlines()[1:]]
     assert np.mean(np.array(names) == kind) > 0.8

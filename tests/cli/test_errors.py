@@ -1,6 +1,7 @@
 """Exit statuses, as a shell sees them: every one through a process of its own."""
 
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -168,3 +169,77 @@ def test_every_status_is_in_the_help():
     assert run.returncode == 0
     for status, meaning in STATUSES.items():
         assert f"{status:>5}  {meaning}" in run.stdout
+
+
+MODELS = """
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression
+
+class Broken(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise ZeroDivisionError("in my own code")
+
+    def predict(self, X):
+        return 0
+
+line, broken = LinearRegression(), Broken()
+
+def made():
+    return LinearRegression()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "words"),
+    [
+        (["--estimator", "my_models:line"], 0, "your LinearRegression"),
+        (["--estimator", "my_models:made"], 0, "your LinearRegression"),
+        (["--estimator", "sklearn.linear_model:Ridge"], 0, "your Ridge"),
+        (["--predictions", "told.csv"], 0, "your predictions"),
+        (["--estimator", "my_models:broken"], 2, "ZeroDivisionError: in my own code"),
+        (["--estimator", "my_models:nothing"], 2, "AttributeError"),
+        (["--estimator", "no_such_module:x"], 2, "ModuleNotFoundError"),
+        (["--estimator", "my_models"], 2, "MODULE:OBJECT"),
+        (["--predictions", "prize"], 2, "did you mean 'price'?"),
+    ],
+)
+def test_own_models_on_the_command_line(options, status, words, table, tmp_path):
+    (tmp_path / "my_models.py").write_text(MODELS)
+    prices = [line.split(",")[1] + "1" for line in table.read_text().split()[1:]]
+    (tmp_path / "told.csv").write_text("\n".join(["told", *prices]))
+    audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")
+    run = lrisk(*audit, *options, cwd=tmp_path)
+    assert run.returncode == status, run.stderr
+    if status:
+        one_line(run, words)
+        assert run.stdout == "" and not (tmp_path / "out").exists()
+    else:
+        assert words in run.stdout
+
+
+def test_quiet_json_and_open(table, tmp_path):
+    audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")
+    run = lrisk(*audit, "--quiet")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    environment = {**os.environ, "BROWSER": f"{browser} %s"}
+    run = lrisk(*audit, "--json", "--open", "--fail-above", "0", env=environment)
+    assert run.returncode == 1, run.stderr  # four rows of sixty are wrong
+    found = json.loads(run.stdout)
+    assert sum(found["flags"]) == 4 and found["n_rows"] == 60
+    assert opened.read_text().strip() == (tmp_path / "out" / "report.html").as_uri()
+
+
+def test_completion_is_documented_and_works():
+    assert "_LRISK_COMPLETE=bash_source" in lrisk("--help").stdout
+    words = {"_LRISK_COMPLETE": "bash_complete", "COMP_WORDS": "lrisk audit --fail",
+             "COMP_CWORD": "2"}  # fmt: skip
+    code = "import sys; from lrisk.cli import main; sys.argv[0] = 'lrisk'; main()"
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **words}
+    )
+    assert "--fail-above" in run.stdout

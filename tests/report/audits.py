@@ -4,13 +4,14 @@ import numpy as np
 
 from lrisk.analysis.audit import (
     AuditResult,
-    Cause,
+    Change,
     CoefficientShift,
     ColumnSummary,
+    Finding,
     FlaggedRow,
     GroupRate,
     LossCurve,
-    Repair,
+    Reason,
     Sensitivity,
 )
 
@@ -41,7 +42,7 @@ HOSTILE = [
 NAMES = ["mileage", "engine size", "price.in.eur", "unit", "sold on", "fuel", "colour"]
 
 
-def flagged_rows(n, rng, *, columns=NAMES, cell=None, reason=None):
+def flagged_rows(n, rng, *, columns=NAMES, cell=None):
     scores = np.sort(rng.uniform(0.7, 1.0, n))[::-1]
     places = rng.permutation(5 * n + 10)[:n] + 1
     rows = []
@@ -58,12 +59,36 @@ def flagged_rows(n, rng, *, columns=NAMES, cell=None, reason=None):
                 residual=residual,
                 observed=cell(i, 90) if cell else f"{9000 + residual:.0f}",
                 expected="9000",
-                reasons=[reason(i) if reason else f"{columns[i % len(columns)]} is "
-                         "9.8 of its scales from what the other columns suggest"],
                 values=values,
             )
-        )  # fmt: skip
+        )
     return rows
+
+
+def reasons_of(row):
+    """Two: of the target, and of one of the row's columns."""
+    side = "above" if row.residual > 0 else "below"
+    scales = {"scales": abs(row.residual) / 400}
+    told = {"value": row.observed, "expected": row.expected}
+    reasons = [Reason(side, ["price.in.eur"], scales, told)]
+    if row.values:
+        name = list(row.values)[row.row % len(row.values)]
+        reasons.append(Reason("unusual", [name], {}, {"value": row.values[name]}))
+    return reasons
+
+
+def slip(rows, column="mileage"):
+    """A factor of ten in some rows."""
+    changes = [Change(row, column, f"{10 * row}", f"{row}") for row in rows]
+    return Finding("slips", "factor", [column], list(rows), len(rows),
+                   {"factor": 0.1}, {}, changes)  # fmt: skip
+
+
+def shared(column, value, rows):
+    """Something that flagged rows share."""
+    numbers = {"flagged": 97.0, "rows with": 120.0, "rows": 2000.0}
+    told = {"value": value}
+    return Finding("shared", "level", [column], list(rows), len(rows), numbers, told)
 
 
 def curve(name, label, scale, rng):
@@ -88,13 +113,13 @@ def make_audit(n_rows=2000, n_flagged=40, seed=0, rows=None, **changes):
     rows = flagged_rows(n_flagged, rng) if rows is None else rows
     scores = rng.beta(0.3, 8, n_rows) * 0.69
     residuals = rng.normal(0, 400, n_rows)
-    reasons = [[] for _ in range(n_rows)]
+    reasons = {}
     flags = np.zeros(n_rows, dtype=bool)
     for row in rows:
         place = row.row - 1
         if place < n_rows:
             flags[place], scores[place] = True, row.score
-            residuals[place], reasons[place] = row.residual, row.reasons
+            residuals[place], reasons[row.row] = row.residual, reasons_of(row)
     share = float(flags.mean())
     fields = {
         "source": "used_cars.csv",
@@ -112,13 +137,6 @@ def make_audit(n_rows=2000, n_flagged=40, seed=0, rows=None, **changes):
         "interval": (0.8 * share, 1.3 * share),
         "expected_false_flags": float(np.sum(1 - scores[flags])),
         "threshold": 0.7,
-        "looks_clean": not rows,
-        "summary": (
-            f"{len(rows)} of {n_rows} rows do not fit. Left out of training, they "
-            "lower the median held-out loss from 412 to 268."
-            if rows
-            else "The data looks clean: no row stands out from the others."
-        ),
         "scores": scores,
         "residuals": residuals,
         "flags": flags,
@@ -133,14 +151,16 @@ def make_audit(n_rows=2000, n_flagged=40, seed=0, rows=None, **changes):
             curve("robust", "robust fit", 100, rng),
             curve("tail", "tail-risk fit (superquantile 0.9)", 150, rng),
         ],
-        "tail_note": "The superquantile 0.95 fit became a constant; 0.9 was used.",
+        "tail_spectrum": "superquantile:0.7",
+        "n_training": n_rows,
         "flagged": rows,
+        "nearly": [],
         "sensitivity": [
             Sensitivity(s, 500 - 900 * min(s, 0.1), 412 - 1500 * min(s, 0.1))
             for s in (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
         ],
         "coefficients": [
-            CoefficientShift(name, *map(float, rng.normal(size=3)))
+            CoefficientShift(name, *map(float, rng.normal(size=3)), name.split("=")[0])
             for name in [*NAMES, "fuel=petrol", "fuel=electric"]
         ],
         "groups": [
@@ -151,14 +171,11 @@ def make_audit(n_rows=2000, n_flagged=40, seed=0, rows=None, **changes):
             GroupRate(f"2024-{m:02d}", 160, 0.002 * m, 310.0, 900.0 + 40 * m)
             for m in range(1, 13)
         ],
-        "causes": [Cause("unit=lb", 83, 97, 120, n_rows)],
-        "repairs": [Repair("mileage × 10 makes 31 rows fit", "mileage", "x10",
-                           list(range(3, 34)))],
+        "findings": [slip(range(1003, 1034)), shared("unit", "lb", range(1, 84))]
+        if rows
+        else [],
         "verdicts": None,
         "comparison": None,
-        "next_steps": ["Look at the rows with unit=lb first.",
-                       "Fill the verdict column of rows.csv and run the audit again."],
-        "sampling": "",
         "options": {"kernel": "linear", "spectrum": "superquantile:0.9", "group": None},
         "versions": {"lrisk": "0.1.0", "numpy": "2.0.0"},
         "seed": 0,
@@ -175,25 +192,20 @@ def hostile_audit():
         return HOSTILE[k % len(HOSTILE)]
 
     columns = [nasty(k) for k in range(len(HOSTILE))]
-    rows = flagged_rows(
-        60, rng, columns=columns, cell=lambda i, j: nasty(i + j), reason=nasty
-    )
+    rows = flagged_rows(60, rng, columns=columns, cell=lambda i, j: nasty(i + j))
     return make_audit(
         rows=rows,
         source=nasty(0),
         target=nasty(1),
-        summary=f"{nasty(0)} does not fit. {nasty(12)}",
-        tail_note=nasty(8),
-        sampling=nasty(4),
+        tail_spectrum=nasty(8),
         columns=[ColumnSummary(name, "text", 0, 1, name) for name in columns],
         coefficients=[CoefficientShift(name, 1.0, -0.5, 0.2) for name in columns],
         groups=[GroupRate(name, 10, 0.1, 1.0, 2.0) for name in columns],
         times=[GroupRate(name, 10, 0.1, 1.0, 2.0) for name in columns[:5]],
-        causes=[Cause(name, 1, 2, 3, 4) for name in columns],
-        repairs=[Repair(name, name, "x10", [1, 2]) for name in columns],
+        findings=[shared(name, name, [1, 2]) for name in columns]
+        + [slip([1, 2], name) for name in columns],
         verdicts={nasty(0): 0.5},
         comparison={nasty(2): nasty(3), "rows": list(range(100))},
-        next_steps=[nasty(k) for k in range(5)],
         options={nasty(0): nasty(1)},
         versions={nasty(8): nasty(9)},
     )
@@ -219,8 +231,6 @@ def edge_audit():
         coefficients=[CoefficientShift("a", float("nan"), 0.0, 0.0)],
         groups=[GroupRate("only", 30, float("nan"), 0.0, float("nan"))],
         times=[],
-        causes=[],
-        repairs=[],
     )  # fmt: skip
 
 
@@ -236,9 +246,7 @@ def large_audit(n_rows=1_000_000):
         times=[GroupRate(f"time {k}", 10, 0.01, 1.0, 2.0) for k in range(3000)],
         coefficients=[CoefficientShift(name, 1.0, 2.0, 3.0) for name in columns],
         columns=[ColumnSummary("&" * 300, "numeric", 0, 1, "<" * 900)] * 100_000,
-        causes=[Cause("<" * 900, 1, 2, 3, 4)] * 500,
-        repairs=[Repair("<" * 900, "c", "x10", list(range(10**5)))] * 100,
-        next_steps=["<" * 5000] * 100,
-        summary="<" * 10**5,
+        findings=[shared("<" * 900, "<" * 900, range(10**3))] * 500
+        + [slip(range(10**4), "<" * 900)] * 20,
         options={f"option {k}": "<" * 10**4 for k in range(1000)},
     )

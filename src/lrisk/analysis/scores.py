@@ -18,7 +18,7 @@ class ThresholdCurve(NamedTuple):
     flagged : array of shape (m,)
         Rows with a score above the level.
     expected_false : array of shape (m,)
-        Σ (1 − score) over those rows: how many of them belong, if scores are chances.
+        Σ (1 − score) over those rows: how many of them fit, if scores are chances.
     chosen : int
         Position of the threshold in use.
     """
@@ -37,7 +37,7 @@ def threshold_curve(
     Parameters
     ----------
     scores : array of shape (n,)
-        Chance, 0 to 1, that a row does not belong; NaN where unknown, never counted.
+        Chance, 0 to 1, that a row does not fit; NaN where unknown, never counted.
     threshold : float
         The one in use; one that is not finite counts as 1.
     n_levels : int, default=101

@@ -61,11 +61,18 @@ class _Commands(click.Group):
 
 _MEANINGS = "\n".join(f"{code:>5}  {words}" for code, words in STATUSES.items())
 
+#: How to have options completed; click does the work.
+_COMPLETION = """\b
+Completion of commands and options by the Tab key, in the file your shell reads:
+  bash  eval "$(_LRISK_COMPLETE=bash_source lrisk)"   in ~/.bashrc
+  zsh   eval "$(_LRISK_COMPLETE=zsh_source lrisk)"    in ~/.zshrc
+  fish  _LRISK_COMPLETE=fish_source lrisk | source    in ~/.config/fish/config.fish"""
+
 
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=f"\b\nExit status:\n{_MEANINGS}",
+    epilog=f"\b\nExit status:\n{_MEANINGS}\n\n{_COMPLETION}",
 )
 @click.version_option(__version__, prog_name="lrisk", message="%(prog)s %(version)s")
 def lrisk() -> None:
@@ -81,6 +88,14 @@ def lrisk() -> None:
 @click.option("--task", type=TASKS, default="auto", show_default=True,
               help="Whether the target is a quantity or a class; by default words and "
               "targets of two values are classes.")  # fmt: skip
+@click.option("--estimator", metavar="MODULE:OBJECT",
+              help="Judge rows by this model instead of lrisk's own fit, such as "
+              "sklearn.ensemble:RandomForestRegressor or my_models:pipeline. The "
+              "module is imported, from the current folder too: its code "
+              "runs.")  # fmt: skip
+@click.option("--predictions", metavar="COLUMN|FILE",
+              help="Judge rows by these out-of-fold predictions of a model that lives "
+              "elsewhere: a column of DATA, or a table of as many rows.")  # fmt: skip
 @click.option("--kernel", type=KERNELS, default="linear", show_default=True,
               help="Shape of the three fits that are compared.")  # fmt: skip
 @click.option("--spectrum", default="superquantile:0.9", show_default=True,
@@ -100,11 +115,18 @@ def lrisk() -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Draw folds and samples by this seed.")  # fmt: skip
 @click.option("--fail-above", type=click.FloatRange(0.0, 1.0),
-              help="Exit with status 1 if more than this share of rows does not belong "
+              help="Exit with status 1 if more than this share of rows does not fit "
               "(by the lower end of the printed interval).")  # fmt: skip
 @click.option("--redact", is_flag=True,
               help="Leave cell values and names of groups out of what is printed and "
               "written.")  # fmt: skip
+@click.option("--quiet", "-q", is_flag=True,
+              help="Print nothing but errors; the files are written all the "
+              "same.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True,
+              help="Print audit.json, on one line, instead of words.")  # fmt: skip
+@click.option("--open", "opened", is_flag=True,
+              help="Open the report in a browser.")  # fmt: skip
 @click.option("--compare", type=FILE,
               help="Say what changed since this earlier audit.json.")  # fmt: skip
 @click.option("--verdicts", type=FILE,
@@ -119,12 +141,19 @@ def audit(
     compare: Path | None,
     verdicts: Path | None,
     no_header: bool,
+    quiet: bool,
+    as_json: bool,
+    opened: bool,
     **options: Any,
 ) -> None:
     """Say which rows of a table do not fit, why, and what changes without them.
 
     DATA is a .csv, .tsv, .txt, .xlsx, .json, .jsonl or .parquet file, .gz or not, a
     folder of Parquet files, or - for the standard input.
+
+    In a pipeline: lrisk audit DATA --target COLUMN --quiet --fail-above 0.02 ends with
+    status 1 if more than 2 % of the rows do not fit, with 2 if it could not judge
+    (lrisk --help lists all), and --json gives the next step everything that was found.
     """
     check_installed("pandas", "jinja2", "rich")
     from .reading import read_audit, read_verdicts
@@ -137,10 +166,15 @@ def audit(
     options["compare"] = read_audit(compare) if compare else None
     frame = _read(data, target, no_header)
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
-    result = _audited(frame, target, name, options, folder, redact)
+    options["estimator"] = _imported(options["estimator"])
+    options["predictions"] = _predictions(options["predictions"], frame)
+    shown = "json" if as_json else "nothing" if quiet else "words"
+    result = _audited(frame, target, name, options, folder, redact, shown)
+    if opened:
+        _open(folder / "report.html")
     if fail_above is not None and result.interval[0] > fail_above:
         click.echo(
-            f"lrisk: at least {result.interval[0]:.1%} of the rows do not belong, "
+            f"lrisk: at least {result.interval[0]:.1%} of the rows do not fit, "
             f"more than --fail-above {fail_above:g}",
             err=True,
         )
@@ -164,8 +198,9 @@ def _audited(
     options: dict[str, Any],
     out: Path,
     redact: bool,
+    shown: str = "words",
 ) -> Any:
-    """Audit, print, write; the result."""
+    """Audit, write, and print words, JSON or nothing; the result."""
     from ..analysis.audit import audit as run_audit
     from ..report import redacted, write_audit
     from ..report.writing import earlier_verdicts
@@ -174,7 +209,7 @@ def _audited(
 
     given = options.pop("verdicts", None)
     words = given.words if given else None
-    with progress_bar(terminal(stderr=True)) as progress:
+    with progress_bar(terminal(stderr=True), shown != "nothing") as progress:
         result = run_audit(
             data, target, source=source, progress=progress, verdicts=words, **options
         )
@@ -182,6 +217,10 @@ def _audited(
         check_same_table(given, result)
     earlier = earlier_verdicts(out, result)
     written = write_audit(result, out, redact)
+    if shown == "json":
+        click.echo((out / "audit.json").read_text("utf-8"))
+    if shown != "words":
+        return result
     console = terminal()
     print_audit(redacted(result) if redact else result, console)
     console.print("\nWritten: " + ", ".join(plain(path) for path in written))
@@ -193,6 +232,31 @@ def _audited(
             "(--verdicts) to have them respected."
         )
     return result
+
+
+def _open(report: Path) -> None:
+    """Show the report; where there is no browser, say so and go on."""
+    import webbrowser
+
+    if not webbrowser.open(report.resolve().as_uri()):
+        click.echo(f"lrisk: no browser was found to open {report}", err=True)
+
+
+def _imported(place: str | None) -> Any:
+    """The user's own estimator; importing its module runs its code, as asked for."""
+    from .registry import imported_estimator
+
+    return None if place is None else imported_estimator(place)
+
+
+def _predictions(given: str | None, frame: Any) -> Any:
+    """The name of a column of the table, or what a file holds, one column or more."""
+    from ..tables.files import read_table
+
+    if given is None or given in frame or not Path(given).is_file():
+        return given  # a name that is none is refused with the nearest one
+    found = read_table(Path(given)).frame
+    return found.iloc[:, 0] if found.shape[1] == 1 else found
 
 
 def _writable(folder: Path) -> None:
@@ -211,7 +275,16 @@ def _writable(folder: Path) -> None:
         raise ValueError(message) from None
 
 
-@lrisk.command()
+#: Of ``lrisk fit``, one below the other.
+_FITS = """\b
+Examples:
+  lrisk fit flats.csv --target rent --out flats.skops
+  lrisk fit flats.csv --target rent --estimator kernel-risk-regressor \\
+      --spectrum superquantile:0.9 --set gamma=0.1 --out flats.skops
+  lrisk fit flats.csv --estimator RiskKMeans --set n_clusters=3 --out kinds.skops"""
+
+
+@lrisk.command(epilog=_FITS)
 @click.argument("data", type=FILE)
 @click.option("--target", help="Column to be predicted; none for clustering.")
 @click.option("--estimator", "name", metavar="NAME",
@@ -248,14 +321,8 @@ def fit(
     Numbers are standardised, levels one-hot encoded and missing cells filled first, as
     the audit does; that goes into the model file too. Penalties, kernel widths and
     variances of noise therefore refer to columns of unit variance. The file holds what
-    predictions need; what rows were judged by is not in it.
-
-    Examples: lrisk fit flats.csv --target rent --out flats.skops
-
-    lrisk fit flats.csv --target rent --estimator kernel-risk-regressor --spectrum
-    superquantile:0.9 --set gamma=0.1 --out flats.skops
-
-    lrisk fit flats.csv --estimator RiskKMeans --set n_clusters=3 --out kinds.skops
+    predictions need; what rows were judged by is not in it. How good the model is on
+    rows it has not seen is printed.
     """
     check_installed("pandas", "skops", "packaging")
     from .models import fit_model
@@ -276,6 +343,8 @@ def fit(
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
     used = type(fitted.model["estimator"]).__name__
     click.echo(f"{used} fitted to {fitted.n_rows} rows, saved in {out}")
+    if fitted.score:
+        click.echo(fitted.score)
 
 
 @lrisk.command()
@@ -315,7 +384,8 @@ def list_estimators() -> None:
 
     for name, kind in estimators().items():
         own = kind()
-        click.echo(f"{name} ({kind_of(own)})")
+        what = (kind.__doc__ or "").strip().partition("\n")[0]
+        click.echo(f"{name} ({kind_of(own)}): {what}")
         click.echo(f"    {', '.join(own.get_params(deep=False))}")
 
 

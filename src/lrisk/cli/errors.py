@@ -15,7 +15,7 @@ DONE, TOO_MANY, REFUSED, BUG, STOPPED, UNREAD = 0, 1, 2, 70, 130, 141
 #: What they mean, for ``lrisk --help``.
 STATUSES = {
     DONE: "done",
-    TOO_MANY: "more rows do not belong than --fail-above allows",
+    TOO_MANY: "more rows do not fit than --fail-above allows",
     REFUSED: "bad options or input, files that cannot be read or written, missing "
     "packages",
     BUG: "a bug in lrisk, with its traceback",

@@ -9,15 +9,20 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..analysis.audit import AuditResult
+from ..analysis.audit import AuditResult, Finding
 from ..analysis.audit.curves import tail_level
-from ..analysis.audit.reasons import counted, number, percent
-from ..analysis.audit.result import Finding
+from ..analysis.audit.numbers import counted, number, percent
 from ..analysis.audit.sections import by_section, in_words
-from ..analysis.audit.wording import COUNTING, NOISE_SCALE, loss_groups
+from ..analysis.audit.wording import (
+    COUNTING,
+    NOISE_SCALE,
+    loss_groups,
+    sampling,
+    tail_note,
+)
 from ..report.text import printable
 
-#: Rows, causes and repairs printed.
+#: Rows, and findings of a section, printed.
 WORST, MOST = 10, 5
 
 
@@ -61,23 +66,15 @@ def print_audit(result: AuditResult, console: Console) -> None:
     for column in result.columns:
         if column.note:
             say(f"  {plain(column.name, 80)}: {plain(column.remark)}", style="dim")
-    if result.sampling:
-        say(plain(result.sampling))
+    if words := sampling(result):
+        say(words)
     say(f"\n[bold]{plain(result.summary)}[/]\n")
     say(_losses(result))
-    if result.tail_note:
-        say(plain(result.tail_note))
+    if words := tail_note(result):
+        say(plain(words))
     _print_rows(result, console)
-    for title, entries in (
-        ("What flagged rows share", result.causes),
-        ("Slips that would explain rows", result.repairs),
-    ):
-        if entries:
-            say(f"\n[bold]{title}[/]")
-            for entry in entries[:MOST]:
-                say(f"  {plain(entry.text)}")
-    for title, findings in by_section(result.findings):
-        say(f"\n[bold]{title}[/]")
+    for section, findings in by_section(result.findings):
+        say(f"\n[bold]{section.title}[/]")
         for finding in findings[:MOST]:
             say(f"  {plain(in_words(finding))}{_where(finding)}")
     if result.verdicts:
@@ -106,14 +103,14 @@ def _losses(result: AuditResult) -> Table:
     table = Table(title=f"Held-out {unit} of rows that the fit has not seen",
                   title_justify="left", title_style="")  # fmt: skip
     table.add_column("")
-    names = ["mean", "median", "95 %", f"worst {100 * (1 - level):.3g} %"]
+    names = ["mean", "median", "95 %", f"worst {percent(1.0 - level)}"]
     for name in [*names, "accuracy"] if classes else names:
         table.add_column(name, justify="right")
     for words, curves in loss_groups(result):
         table.add_row(f"[bold]{words}[/]")
         for curve in curves:
             numbers = (curve.mean, curve.median, curve.q95, curve.superquantile)
-            right = [f"{100 * curve.accuracy:.1f} %"] if classes else []
+            right = [percent(curve.accuracy, 3)] if classes else []
             table.add_row(f"  {plain(curve.label, 80)}", *map(number, numbers), *right)
         table.add_section()
     return table
@@ -121,18 +118,29 @@ def _losses(result: AuditResult) -> Table:
 
 def _print_rows(result: AuditResult, console: Console) -> None:
     if result.flagged:
-        rows = [(row.row, row.reasons) for row in result.flagged[:WORST]]
+        rows = _unlike(result)[:WORST]
         title = "The least fitting rows"
     else:
-        rows = [(i, result.reasons[i - 1]) for i in result.least_fitting[:WORST]]
+        rows = result.least_fitting[:WORST]
         title = "The least fitting rows (none of them flagged)"
     console.print(f"\n[bold]{title}[/]")
-    for row, reasons in rows:
-        words = plain(" ".join(reasons))
+    for row in rows:
+        words = plain(" ".join(result.reason_words(row)))
         own = f" ({plain(result.ids[row - 1], 40)})" if result.ids else ""
         console.print(f"  row {row}{own}: {words}" if words else f"  row {row}{own}")
     note = f"{COUNTING} {NOISE_SCALE}" if result.task == "regression" else COUNTING
     console.print(f"  ({note})", style="dim")
+
+
+def _unlike(result: AuditResult) -> list[int]:
+    """Flagged rows, worst first; of those that one slip explains only the first."""
+    slips = [set(f.rows) for f in result.findings if f.section == "slips"]
+    shown, told = [], set[int]()
+    for row in (flagged.row for flagged in result.flagged):
+        if row not in told:
+            shown.append(row)
+        told = told.union(*(slip for slip in slips if row in slip))
+    return shown
 
 
 def _verdicts(verdicts: dict[str, float]) -> str:
@@ -149,7 +157,9 @@ def _verdicts(verdicts: dict[str, float]) -> str:
 
 
 @contextmanager
-def progress_bar(console: Console) -> Iterator[Callable[[str, float], None]]:
+def progress_bar(
+    console: Console, wanted: bool = True
+) -> Iterator[Callable[[str, float], None]]:
     """A bar that knows the share of the work done; nothing where nobody watches."""
     bar: Any = Progress(
         TextColumn("{task.description}"),
@@ -157,7 +167,7 @@ def progress_bar(console: Console) -> Iterator[Callable[[str, float], None]]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=not (wanted and console.is_terminal),
     )
     with bar:
         task = bar.add_task("reading", total=1.0)

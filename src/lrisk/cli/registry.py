@@ -1,7 +1,11 @@
-"""Estimators by name: all that lrisk exports, found where they are exported."""
+"""Estimators by name: those that lrisk exports, and the user's own by its module."""
 
 import difflib
+import importlib
 import inspect
+import operator
+import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
@@ -47,6 +51,30 @@ def estimator_named(name: str) -> type[BaseEstimator]:
     rule = "the name of an estimator"
     message = refused("fit", "--estimator", rule, name[:80], remedy)
     raise ValueError(message.replace("?.", "?"))
+
+
+def imported_estimator(place: str) -> Any:
+    """What ``module:object`` names: an estimator, or what makes one when called.
+
+    The module may lie in the current folder. Importing it runs its code; that is what
+    the user asks for by naming it.
+    """
+    module, colon, name = place.partition(":")
+    if not (module and colon and name):
+        rule, remedy = "MODULE:OBJECT", "as in sklearn.ensemble:RandomForestRegressor"
+        raise ValueError(refused("audit", "--estimator", rule, place[:80], remedy))
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = operator.attrgetter(name)(importlib.import_module(module))
+        made = isinstance(found, type) or not hasattr(found, "fit")
+        return found() if made and callable(found) else found
+    except Exception as error:  # of somebody else's code, which may be any
+        rule, remedy = "importable", "try it in Python, from the same folder"
+        got = f"{type(error).__name__}: {error}"[:200]
+        message = refused("audit", f"--estimator {place[:80]}", rule, got, remedy)
+        raise ValueError(message) from error
+    finally:
+        sys.path.remove(os.getcwd())
 
 
 def kind_of(estimator: Any) -> str:

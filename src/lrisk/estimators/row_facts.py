@@ -63,7 +63,11 @@ def check_trusted(owner: object, trusted: Any, n_rows: int) -> Bools:
 
 
 def check_probabilities(
-    owner: object, p: Any, n_rows: int, classes: AnyArray
+    owner: object,
+    p: Any,
+    n_rows: int,
+    classes: AnyArray,
+    name: str = "probabilities",
 ) -> Floats:
     """Probabilities of the classes, shape (n_rows, K), of which every row sums to one.
 
@@ -72,7 +76,7 @@ def check_probabilities(
     ValueError
         If the shape is another, or a row is not one of probabilities.
     """
-    name, p = "probabilities", np.asarray(p)
+    p = np.asarray(p)
     shape = (n_rows, len(classes))
     if p.shape != shape:
         rule = f"of shape {shape}"

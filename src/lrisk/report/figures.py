@@ -6,14 +6,18 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..analysis.audit import AuditResult, CoefficientShift, GroupRate, LossCurve
+from ..analysis.audit.numbers import number, percent
 from ..analysis.scores import score_histogram
-from .svg import WIDTH, Frame, Scale, box, element, figure, label, line, marker
-from .text import clipped, count, number, percent, squeezed
+from .svg import WIDTH, Frame, Scale, box, dots, element, figure, label, line, marker
+from .text import clipped, count, squeezed
 
-#: Marks and dashes of the three fits: colour is never the only difference.
+#: Marks of the three fits: colour is never the only difference; and names of curves.
 SHAPES = {"ordinary": "circle", "robust": "square", "tail": "triangle"}
+CURVES = {**{name: name for name in SHAPES}, "own": "yours"}
 #: Most bars and coefficients in one picture.
 MOST_GROUPS, MOST_COEFFICIENTS = 24, 16
+#: Most points of either kind in the plot of all rows.
+MOST_POINTS = 1500
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, WIDTH - 20.0, 30.0, 214.0
 _HEIGHT = 256.0
@@ -21,13 +25,64 @@ _HEIGHT = 256.0
 _NAME, _KEY, _PLOT_TOP = 12.0, 30.0, 46.0
 
 
-def loss_name(task: str) -> str:
+def loss_name(result: AuditResult) -> str:
     """What a loss is, in words."""
-    return "log loss" if task == "classification" else "|residual|, in units of y"
+    if result.task == "classification":
+        return "log loss"
+    return f"|error| of {clipped(result.target, 24)}"
 
 
-def loss_curves(curves: Sequence[LossCurve], task: str) -> str:
-    """Quantile curves of the held-out losses of the three fits."""
+def observed_expected(result: AuditResult) -> str:
+    """Every row, or a sample of many: what was observed against what was expected.
+
+    Nothing of classes, nor where values must not be told.
+    """
+    if result.task != "regression" or not result.observed or not result.expected:
+        return ""
+    points = np.array([_floats(result.expected), _floats(result.observed)])
+    known = np.flatnonzero(np.all(np.isfinite(points), axis=0))
+    flagged = known[result.flags[known]][:MOST_POINTS]
+    others = known[~result.flags[known]]
+    others = others[:: -(-len(others) // MOST_POINTS) or 1]
+    values = points[:, [*others, *flagged]]
+    if not values.size:
+        return ""
+    # Slips by powers of ten would press all other rows into a corner.
+    log = bool(values.min() > 0 and values.max() > 30 * np.median(values))
+    low, high = [float(values.min()), float(values.max())]
+    x = Scale.over([low, high], _LEFT, _RIGHT, log=log)
+    y = Scale.over([low, high], _BOTTOM, _TOP, log=log)
+    ends = (max(x.low, y.low), min(x.high, y.high))
+    name = clipped(result.target, 24)
+    drawn = [
+        Frame(x, y).axes(f"expected {name}", f"observed {name}"),
+        line((x(ends[0]), y(ends[0])), (x(ends[1]), y(ends[1])), "link"),
+        dots([(x(a), y(b)) for a, b in points[:, others].T], "dot"),
+        dots([(x(a), y(b)) for a, b in points[:, flagged].T], "dot dot-flagged"),
+    ]
+    scale = " Both axes are logarithmic." if log else ""
+    words = (
+        f"{count(len(others))} rows that are not flagged and {count(len(flagged))} "
+        f"flagged ones; on the line, rows are as expected.{scale}"
+    )
+    return figure("fig-observed", "Observed against expected", words, _HEIGHT,
+                  "".join(drawn))  # fmt: skip
+
+
+def _floats(words: Sequence[str]) -> list[float]:
+    """Numbers; NaN for what is none."""
+
+    def read(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            return math.nan
+
+    return [read(text) for text in words]
+
+
+def loss_curves(curves: Sequence[LossCurve], loss: str) -> str:
+    """Quantile curves of the held-out losses of the fits."""
     values = [v for curve in curves for v in curve.values if math.isfinite(v)]
     middles = [c.median for c in curves if math.isfinite(c.median) and c.median > 0]
     log = bool(values) and bool(middles) and max(values) > 10 * min(middles)
@@ -39,18 +94,19 @@ def loss_curves(curves: Sequence[LossCurve], task: str) -> str:
     drawn = [
         frame.axes(
             "share of the held-out rows",
-            f"loss ({loss_name(task)})",
+            loss,
             x_percent=True,
             name_at=_NAME,
         )
     ]
     for k, curve in enumerate(curves):
-        name = curve.name if curve.name in SHAPES else "other"
+        name = curve.name if curve.name in CURVES else "other"
         levels = [v if v >= low else math.nan for v in curve.values]
         drawn.append(frame.curve(curve.levels, levels, f"line-{name}"))
-        at = _LEFT + 8 + 100 * k
-        drawn.append(line((at, _KEY), (at + 24, _KEY), f"curve line-{name}"))
-        drawn.append(label(at + 30, _KEY + 4, clipped(curve.name, 10), class_="key"))
+        at = _LEFT + 8 + 84 * k
+        key = CURVES.get(name, clipped(curve.name, 10))
+        drawn.append(line((at, _KEY), (at + 20, _KEY), f"curve line-{name}"))
+        drawn.append(label(at + 25, _KEY + 4, key, class_="key"))
     words = "; ".join(
         f"{clipped(c.label, 60)}: median {number(c.median)}, 95 % quantile "
         f"{number(c.q95)}, worst-case mean {number(c.superquantile)}"
@@ -121,7 +177,7 @@ def sensitivity_curve(result: AuditResult) -> str:
         wide = x(high) - x(low)
         drawn.append(box(x(low), _PLOT_TOP, wide, _BOTTOM - _PLOT_TOP, "band"))
     drawn.append(frame.axes("share of the worst rows left out of training",
-                            f"held-out loss ({loss_name(result.task)})",
+                            f"held-out {loss_name(result)}",
                             x_percent=True, name_at=_NAME))  # fmt: skip
     if math.isfinite(result.contamination):
         at = x(result.contamination)
@@ -194,7 +250,7 @@ def coefficient_shifts(shifts: Sequence[CoefficientShift]) -> str:
                   bottom + 42, "".join(drawn))  # fmt: skip
 
 
-def group_bars(rates: Sequence[GroupRate], task: str, *, what: str) -> str:
+def group_bars(rates: Sequence[GroupRate], loss: str, *, what: str) -> str:
     """Flag rate and 95 % quantile of the loss, a bar each, by group or time."""
     # Stretches of time have long names, of which both ends matter.
     times = what == "time"
@@ -218,7 +274,7 @@ def group_bars(rates: Sequence[GroupRate], task: str, *, what: str) -> str:
         for r in rates
     )
     title = f"Flags and tail by {what}"
-    return figure(f"fig-{what}", title, f"{words}. Loss: {loss_name(task)}.",
+    return figure(f"fig-{what}", title, f"{words}. Loss: {loss}.",
                   top + 20 * len(rates) + 8, "".join(drawn))  # fmt: skip
 
 

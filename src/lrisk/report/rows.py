@@ -1,12 +1,13 @@
 """The table of flagged rows, in so many bytes and no more."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .._typing import Bools
-from ..analysis.audit import FlaggedRow
-from .text import fitted, number, printable, size_in_html
+from ..analysis.audit import AuditResult, FlaggedRow
+from ..analysis.audit.numbers import number
+from ..analysis.audit.sections import in_words
+from .text import fitted, printable, size_in_html
 
 #: Rows listed at most.
 MOST_ROWS = 500
@@ -26,32 +27,51 @@ class ShownRow:
     residual_key: str
     observed: str
     expected: str
+    suggested: str
     reasons: list[str]
     values: list[tuple[str, str]]
     left_out: int
     flagged: bool
 
 
-def shown_rows(rows: Sequence[FlaggedRow], flags: Bools, budget: int) -> list[ShownRow]:
+def shown_rows(result: AuditResult, budget: int) -> list[ShownRow]:
     """Rows, worst first, with as many of their values as fit into `budget` bytes.
 
-    `flags` holds for each row of the input whether the audit flags it: by the score,
-    by a given share of rows, or by a verdict.
+    After the flagged ones those that a lower threshold would flag.
     """
-    rows = rows[:MOST_ROWS]
+    rows = result.flagged[:MOST_ROWS]
+    rows += result.nearly[: MOST_ROWS - len(rows)] if rows else []
     share = budget // max(len(rows), 1) - _ROW_MARKUP
-    return [_shown(row, bool(flags[row.row - 1]), share) for row in rows]
+    after = result.suggested
+    return [_shown(result, row, after.get(row.row, ""), share) for row in rows]
 
 
-def _shown(row: FlaggedRow, flagged: bool, room: int) -> ShownRow:
+def row_groups(
+    result: AuditResult, rows: list[ShownRow]
+) -> list[tuple[str, list[ShownRow]]]:
+    """Rows by the slip that would explain them; first those that none explains."""
+    slips = [finding for finding in result.findings if finding.section == "slips"]
+    slip_of = {row: k for k, slip in enumerate(slips) for row in slip.rows}
+    groups: dict[int, list[ShownRow]] = {-1: [], **{k: [] for k in range(len(slips))}}
+    for row in rows:
+        groups[slip_of.get(row.row, -1)].append(row)
+    titles = {-1: "Not explained by a slip"}
+    titles |= {k: printable(in_words(slip), 200) for k, slip in enumerate(slips)}
+    filled = [(titles[k], own) for k, own in groups.items() if own]
+    return filled if any(groups[k] for k in range(len(slips))) else [("", rows)]
+
+
+def _shown(result: AuditResult, row: FlaggedRow, after: str, room: int) -> ShownRow:
     room = max(room, 160)  # something is told of every row
     observed, expected = (
         fitted(words, 80, room // 4) for words in (row.observed, row.expected)
     )
     own = printable(row.id, 40)
-    room -= size_in_html(observed) + size_in_html(expected) + size_in_html(own)
+    suggested = fitted(after, 120, room // 4)
+    for words in (observed, expected, own, suggested):
+        room -= size_in_html(words)
     reasons: list[str] = []
-    for reason in row.reasons[:4]:
+    for reason in result.reason_words(row.row)[:4]:
         words = printable(reason, 160) if reasons else fitted(reason, 160, room)
         room -= size_in_html(words)
         if room < 0:
@@ -72,10 +92,11 @@ def _shown(row: FlaggedRow, flagged: bool, room: int) -> ShownRow:
         residual_key=_key(row.residual),
         observed=observed,
         expected=expected,
+        suggested=suggested,
         reasons=reasons,
         values=values,
         left_out=len(row.values) - len(values),
-        flagged=flagged,
+        flagged=bool(result.flags[row.row - 1]),
     )
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .text import number
+from ..analysis.audit.numbers import number
 
 #: Width of every figure in its own units; the page scales it to a column or a phone.
 WIDTH = 400
@@ -187,6 +187,12 @@ def box(x: float, y: float, width: float, height: float, classes: str) -> str:
         height=float(max(height, 0.0)),
         class_=classes,
     )
+
+
+def dots(points: Sequence[tuple[float, float]], classes: str) -> str:
+    """Many small round dots as one element: lines of no length, with round ends."""
+    path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)
+    return element("path", d=path, class_=classes) if path else ""
 
 
 def marker(x: float, y: float, shape: str, classes: str) -> str:

@@ -2,7 +2,6 @@
 
 import html
 import json
-import math
 import unicodedata
 from typing import Any
 
@@ -124,30 +123,6 @@ def fitted(text: object, limit: int, room: int) -> str:
     return words
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """A number with about `digits` digits, a true minus sign, and "–" for none.
-
-    Examples
-    --------
-    >>> number(-0.012345), number(1234567.0), number(float("nan")), number(2.50)
-    ('−0.0123', '1.23e6', '–', '2.5')
-    """
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    size = abs(value)
-    if size and not 1e-4 <= size < 10.0 ** max(digits + 2, 5):
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-        shown = f"{mantissa}e{int(exponent)}"
-    else:
-        places = digits - 1 - (math.floor(math.log10(size)) if size else 0)
-        shown = f"{value:.{max(places, 0)}f}"
-        shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
-    return shown.replace("-", "−")
-
-
 def count(value: int) -> str:
     r"""A count with thin spaces between thousands.
 
@@ -157,23 +132,6 @@ def count(value: int) -> str:
     True
     """
     return f"{value:,}".replace(",", "\u202f")
-
-
-def percent(share: float, digits: int = 2) -> str:
-    r"""A share in per cent, of about `digits` digits, on one line.
-
-    Examples
-    --------
-    >>> [percent(v).replace("\u00a0", " ") for v in (0.0512, 0.00001, 0.0, 1.0)]
-    ['5.1 %', '< 0.01 %', '0 %', '100 %']
-    """
-    if math.isnan(share):
-        return "–"
-    if 0.0 < share < 1e-4:
-        return "<\u00a00.01\u00a0%"
-    if share >= 0.1:
-        digits = max(digits, 3)
-    return f"{number(100.0 * share, digits)}\u00a0%"
 
 
 def embedded_json(value: Any) -> str:

@@ -5,13 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.audit import AuditResult, GroupRate, LossCurve
+from ..analysis.audit import AuditResult, Change, GroupRate, LossCurve
+from ..analysis.audit.numbers import number, percent
 from ..analysis.audit.sections import by_section, in_words
-from ..analysis.audit.wording import COUNTING, NOISE_SCALE, loss_groups
+from ..analysis.audit.wording import (
+    COUNTING,
+    FALSE_ALARMS,
+    GLOSSARY,
+    NOISE_SCALE,
+    loss_groups,
+    sampling,
+    tail_note,
+)
 from ..analysis.scores import ThresholdCurve, threshold_curve
 from . import figures
-from .rows import shown_rows
-from .text import count, number, percent, printable
+from .rows import row_groups, shown_rows
+from .text import count, printable
 
 #: Entries of a list shown at most; the rest is counted.
 MOST = 20
@@ -25,7 +34,7 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
     cut = float(curve.levels[curve.chosen])
     groups, times = _listed(result.groups), result.times[-figures.MOST_GROUPS :]
     shifts = figures.largest_shifts(result.coefficients)
-    rows = shown_rows(result.flagged, result.flags, budget)
+    rows, loss = shown_rows(result, budget), figures.loss_name(result)
     return {
         "title": printable(result.source or "table", 80),
         "target": printable(result.target, 80),
@@ -35,11 +44,15 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "summary": printable(result.summary, 1500),
         "noise_scale": NOISE_SCALE,
         "counting": COUNTING,
+        "false_alarms": FALSE_ALARMS,
+        "glossary": GLOSSARY,
         "key_figures": _facts(result, flagged),
         "losses": _losses(result),
-        "loss_name": figures.loss_name(result.task),
-        "tail_note": printable(result.tail_note, 600),
+        "loss_name": loss,
+        "tail_note": printable(tail_note(result), 600),
         "rows": rows,
+        "row_groups": row_groups(result, rows),
+        "any_suggested": any(row.suggested for row in rows),
         "least": [] if rows else _least(result),
         "n_flagged": flagged,
         "flagged": count(flagged),
@@ -49,14 +62,15 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
         "threshold": f"{cut:.2f}",
         "data": _slider(result, curve, flagged),
         "figures": {
-            "losses": figures.loss_curves(result.losses, result.task),
+            "losses": figures.loss_curves(result.losses, loss),
+            "observed": figures.observed_expected(result),
             "scores": figures.score_bars(result),
             "sensitivity": figures.sensitivity_curve(result)
             if result.sensitivity
             else "",
             "coefficients": figures.coefficient_shifts(shifts) if shifts else "",
-            "groups": _bars(groups, result.task, "group"),
-            "times": _bars(times, result.task, "time"),
+            "groups": _bars(groups, loss, "group"),
+            "times": _bars(times, loss, "time"),
         },
         "more_groups": len(result.groups) - len(groups),
         "more_times": len(result.times) - len(times),
@@ -69,9 +83,8 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
 def _least(result: AuditResult) -> list[tuple[int, str]]:
     """Rows that fit least, and why, where none is flagged."""
     return [
-        (row, printable(" ".join(result.reasons[row - 1]), 400))
+        (row, printable(" ".join(result.reason_words(row)), 400))
         for row in result.least_fitting[:MOST]
-        if row <= len(result.reasons)
     ]
 
 
@@ -101,8 +114,8 @@ def _slider(result: AuditResult, curve: ThresholdCurve, flagged: int) -> dict[st
     }
 
 
-def _bars(rates: list[GroupRate], task: str, what: str) -> str:
-    return figures.group_bars(rates, task, what=what) if rates else ""
+def _bars(rates: list[GroupRate], loss: str, what: str) -> str:
+    return figures.group_bars(rates, loss, what=what) if rates else ""
 
 
 def _listed(groups: list[GroupRate]) -> list[GroupRate]:
@@ -125,7 +138,7 @@ def _facts(result: AuditResult, flagged: int) -> list[tuple[str, str, str]]:
         ("estimated share", percent(result.contamination),
          f"likely between {percent(low)} and {percent(high)}"),
         ("expected false flags", _false_flags(result, flagged),
-         f"of the {count(flagged)} flagged{_noisy(result)}"),
+         f"of the {count(flagged)} flagged"),
         ("columns", count(len(result.columns)),
          f"target: {printable(result.target, 40)}"),
         ("missing cells", count(result.n_missing), "in the whole table"),
@@ -137,13 +150,6 @@ def _false_flags(result: AuditResult, flagged: int) -> str:
     if flagged and expected < 0.5:
         return "fewer than 1"
     return number(round(expected, 1))
-
-
-def _noisy(result: AuditResult) -> str:
-    if not result.noisy_rows:
-        return ""
-    name = printable(result.noisy_column, 40)
-    return f"; {count(result.noisy_rows)} more if noise grows with {name}"
 
 
 def _losses(result: AuditResult) -> dict[str, Any]:
@@ -182,39 +188,21 @@ def _shown(curve: LossCurve, measure: str, best: float) -> tuple[str, bool]:
 
 
 def _lists(result: AuditResult) -> dict[str, Any]:
-    causes = [
-        {
-            "text": printable(cause.text, 240),
-            "among": percent(
-                cause.flagged_with / cause.flagged if cause.flagged else 0
-            ),
-            "overall": percent(cause.rows_with / cause.rows if cause.rows else 0),
-        }
-        for cause in result.causes[:MOST]
-    ]
-    repairs = [
-        {
-            "text": printable(repair.text, 240),
-            "rows": ", ".join(str(row) for row in repair.rows[:MOST]),
-            "more": max(len(repair.rows) - MOST, 0),
-            "count": count(len(repair.rows)),
-        }
-        for repair in result.repairs[:MOST]
-    ]
     sections = [
         {
-            "title": title,
+            "title": section.title,
             "entries": [
                 {
                     "text": printable(in_words(finding), 400),
                     "rows": ", ".join(str(row) for row in finding.rows[:MOST]),
                     "more": max(finding.count - MOST, 0),
+                    "changes": [_change(change) for change in finding.changes[:MOST]],
                 }
                 for finding in found[:MOST]
             ],
             "more": max(len(found) - MOST, 0),
         }
-        for title, found in by_section(result.findings)
+        for section, found in by_section(result.findings)
     ]
     columns = [
         {
@@ -227,8 +215,6 @@ def _lists(result: AuditResult) -> dict[str, Any]:
         for column in result.columns[:MOST_COLUMNS]
     ]
     return {
-        "causes": causes,
-        "repairs": repairs,
         "sections": sections,
         "steps": [printable(step, 400) for step in result.next_steps[:MOST]],
         "columns": columns,
@@ -236,9 +222,15 @@ def _lists(result: AuditResult) -> dict[str, Any]:
     }
 
 
+def _change(change: Change) -> dict[str, Any]:
+    shown = {name: printable(getattr(change, name), 60)
+             for name in ("column", "before", "after")}  # fmt: skip
+    return {"row": change.row, **shown}
+
+
 def _provenance(result: AuditResult) -> dict[str, Any]:
     return {
-        "sampling": printable(result.sampling, 600),
+        "sampling": printable(sampling(result), 600),
         "verdicts": _pairs(result.verdicts),
         "comparison": _pairs(result.comparison),
         "options": _pairs(result.options),

@@ -9,19 +9,16 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from ..analysis.audit import AuditResult
 from ..analysis.audit.verdicts import in_words, parse_verdicts, verdicts_of
 from .page import render
 from .redaction import redacted
-
-#: Columns of ``rows.csv``; a person may fill the last.
-COLUMNS = ("row", "id", "score", "flag", "observed", "expected", "residual",
-           "reasons", "verdict")  # fmt: skip
 
 #: Where a spreadsheet begins to read a formula: at the start of a cell, and, where
 #: it takes another separator for granted, after that.
@@ -126,31 +123,22 @@ def rows_csv(result: AuditResult) -> str:
     """
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_rows(result))
+    columns = dict(result.row_table())
+    writer.writerow(columns)
+    cells = [np.asarray(column).tolist() for column in columns.values()]
+    writer.writerows([_cell(cell) for cell in line] for line in zip(*cells))
     return table.getvalue()
 
 
-def _rows(result: AuditResult) -> Iterator[tuple[object, ...]]:
-    empty = [""] * result.n_rows
-    columns = (
-        result.ids or empty,
-        result.scores.tolist(),
-        result.flags.tolist(),
-        result.observed or empty,
-        result.expected or empty,
-        result.residuals.tolist(),
-        result.reasons,
-    )
-    for row, (own, score, flag, seen, told, residual, reasons) in enumerate(
-        zip(*columns), start=1
-    ):
-        words = harmless("; ".join(reasons)) if reasons else ""
-        flagged = "true" if flag else "false"
-        said = result.judgements.get(row)
-        verdict = harmless(said) if said else ""
-        yield (row, _word(own), _cell(score), flagged, _word(seen), _word(told),
-               _cell(residual), words, verdict)  # fmt: skip
+def _cell(value: object) -> str:
+    """A number as it is, empty if it is unknown, or harmless words."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:.8g}" if math.isfinite(value) else ""
+    return _word(str(value)) if value else ""
 
 
 def _word(text: str) -> str:
@@ -160,10 +148,6 @@ def _word(text: str) -> str:
     except ValueError:
         return harmless(text)
     return text
-
-
-def _cell(value: float) -> str:
-    return f"{value:.8g}" if math.isfinite(value) else ""
 
 
 def harmless(text: str) -> str:

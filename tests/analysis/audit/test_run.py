@@ -10,7 +10,7 @@ import pytest
 from lrisk import AuditResult, audit, write_audit
 from lrisk.analysis.audit.crossfit import FOLDS, cross_fit
 from lrisk.analysis.audit.models import Recipe
-from lrisk.analysis.audit.wording import NOTHING_FOUND
+from lrisk.analysis.audit.wording import NOTHING_FOUND, sampling, tail_note
 from lrisk.tables import table_of
 
 N = 240
@@ -55,19 +55,26 @@ def test_gross_errors_are_found(planted):
 
 def test_cause_and_repair_are_named(planted):
     _, wrong, result = planted
-    cause = result.causes[0]
-    assert "have source=paper" in cause.text
-    assert cause.flagged_with == cause.flagged == result.flags.sum()
-    repair = result.repairs[0]
-    assert (repair.column, repair.kind) == ("price", "/10")
-    assert np.isin(np.array(repair.rows) - 1, np.flatnonzero(wrong)).mean() > 0.9
+    (cause,) = [f for f in result.findings if f.section == "shared"]
+    assert (cause.columns, cause.values) == (["source"], {"value": "paper"})
+    assert cause.count == cause.numbers["flagged"] == result.flags.sum()
+    (slip,) = [f for f in result.findings if f.section == "slips"]
+    assert (slip.columns, slip.kind) == (["price"], "factor")
+    assert slip.numbers["factor"] == 0.1
+    assert np.isin(np.array(slip.rows) - 1, np.flatnonzero(wrong)).mean() > 0.9
+    for change in slip.changes:
+        assert float(change.after) == pytest.approx(float(change.before) / 10, rel=1e-4)
+        assert result.suggested[change.row] == change.after
+    frame = result.rows_frame()
+    assert list(np.flatnonzero(frame["suggested"]) + 1) == sorted(slip.rows)
 
 
 def test_rows_are_told_in_words(planted):
     data, _, result = planted
     for row in result.flagged:
         assert row.values["kind"] == data["kind"][row.row - 1]
-        assert "price = " in row.reasons[0] and "expected" in row.reasons[0]
+        words = result.reason_words(row.row)
+        assert "price = " in words[0] and "expected" in words[0]
     worst = result.flagged[0]
     assert float(worst.observed) == pytest.approx(
         data["price"][worst.row - 1], rel=1e-5
@@ -173,11 +180,19 @@ def test_wrong_labels_are_found_and_a_collapsed_tail_fit_replaced(labels):
     assert result.task == "classification" and result.target == "target"
     hits = np.sum(wrong & result.flags)
     assert hits >= 0.6 * wrong.sum() and hits >= 0.8 * result.flags.sum()
-    assert "look like" in result.repairs[0].text
+    labels = [f for f in result.findings if f.section == "labels"]
+    assert {f.kind for f in labels} == {"mistaken"} and len(labels) == 2
+    assert result.classes == ["no thanks", "yes, please"]
+    np.testing.assert_allclose(np.sum(result.noise_matrix, axis=1), 1.0)
+    for finding in labels:
+        row, other = finding.rows[0], finding.values["likely"]
+        assert result.suggested[row] == other != result.observed[row - 1]
+        assert 0.02 < finding.numbers["share"] < 0.3
     accuracy = [curve.accuracy for curve in result.losses]
     kept = [curve.accuracy for curve in result.unflagged_losses]
     assert 0.8 < accuracy[1] < kept[1] - 0.05 < 0.95
-    assert "was used instead" in result.tail_note
+    assert result.tail_spectrum != "superquantile:0.95"
+    assert "was used instead" in tail_note(result)
     assert result.losses[2].label != "tail-risk fit (superquantile 0.95)"
     assert result.flagged[0].observed != result.flagged[0].expected
 
@@ -216,7 +231,7 @@ def test_large_tables_are_sampled_and_say_so(monkeypatch):
     monkeypatch.setattr("lrisk.analysis.audit.crossfit.MOST_LINEAR", 120)
     data, wrong = flats(n=400)
     result = audit(data, "price")
-    assert "trained on 120 of 400 rows" in result.sampling
+    assert "trained on 120 of 400 rows" in sampling(result)
     hits = np.sum(wrong & result.flags)
     assert hits >= 0.9 * wrong.sum() and hits >= 0.8 * result.flags.sum()
 

@@ -5,7 +5,12 @@ import pytest
 from scipy.stats import binomtest
 
 from lrisk import audit
-from lrisk.analysis.audit.share import expected_false, reconciled, wilson
+from lrisk.analysis.audit.share import (
+    cut_for_false_share,
+    expected_false,
+    reconciled,
+    wilson,
+)
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 10), (3, 50), (49, 50), (26, 300)])
@@ -56,5 +61,20 @@ def test_larger_noise_in_one_part_is_no_error():
         noise = (0.05 + 3 * (X[:, 0] > 1)) * rng.normal(size=200)
         data = {**dict(zip("abcd", X.T)), "y": 3 + X @ [2, -1, 0.5, 0] + noise}
         result = audit(data, "y")
-        assert result.flags.sum() <= 6 or "the noise is larger" in result.summary
+        named = [f.columns for f in result.findings if f.section == "noise"]
+        assert result.flags.sum() <= 6 or named == [["a"]]
         assert result.interval[0] < 0.03
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
+def test_of_flagged_rows_no_more_than_a_share_is_expected_to_be_false(share):
+    rng = np.random.default_rng(0)
+    chances = np.r_[rng.beta(0.2, 4.0, 900), rng.beta(3.0, 1.0, 100)]
+    flagged = chances[chances > cut_for_false_share(chances, 0.5, share)]
+    assert len(flagged) and np.mean(1.0 - flagged) <= share
+    more = np.sort(chances)[::-1][: len(flagged) + 1]
+    assert more[-1] <= 0.5 or np.mean(1.0 - more) > share
+    # If scores are chances, that is what comes true.
+    wrong = rng.random((2000, len(flagged))) < flagged
+    assert np.mean(~wrong) <= share + 0.005
+    assert cut_for_false_share(np.zeros(3), 0.7, share) == 0.7

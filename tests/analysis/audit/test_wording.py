@@ -45,7 +45,7 @@ def test_values_far_from_all_others_do_not_look_clean():
     assert not result.looks_clean and "looks clean" not in result.summary
     assert "Odd values of single columns: 1 finding." in result.summary
     assert result.findings[0].rows == [6, 10, 12]
-    assert result.next_steps[0].startswith("Check this: dose: 3 rows far above")
+    assert result.next_steps[0].startswith("Ask what the odd values of single columns")
 
 
 def test_the_limit_stands_beside_a_clean_verdict_without_a_bound():

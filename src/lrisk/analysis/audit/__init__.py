@@ -1,27 +1,29 @@
 """The audit of a table: which rows do not fit, and what changes without them."""
 
 from ...tables import ColumnSummary
-from .result import (
-    AuditResult,
-    Cause,
+from .facts import (
+    Change,
     CoefficientShift,
+    Finding,
     FlaggedRow,
     GroupRate,
     LossCurve,
-    Repair,
+    Reason,
     Sensitivity,
 )
+from .result import AuditResult
 from .run import audit
 
 __all__ = [
     "AuditResult",
-    "Cause",
+    "Change",
     "CoefficientShift",
     "ColumnSummary",
+    "Finding",
     "FlaggedRow",
     "GroupRate",
     "LossCurve",
-    "Repair",
+    "Reason",
     "Sensitivity",
     "audit",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..._params import refused
-from .result import LossCurve
+from .facts import LossCurve
 
 #: What is compared of every fit's losses.
 MEASURES = ("mean", "median", "q95", "superquantile")

@@ -11,10 +11,17 @@ from ...procedures.label_noise import assign_folds
 from ...procedures.outliers.constants import CONSTANTS
 from ...procedures.outliers.feature_errors import contradicted_values
 from ...tables import Preparation, Table
-from .models import Recipe, expect, fitted, rounding, tail_spectrum
+from .models import (
+    LEAST_PROBABILITY,
+    Recipe,
+    expect,
+    fitted,
+    rounding,
+    tail_spectrum,
+)
 
-#: The fits that are compared.
-FITS = ("ordinary", "robust", "tail")
+#: The fits that are compared, and the name of the user's own beside them.
+FITS, OWN = ("ordinary", "robust", "tail"), "own"
 #: Folds; least rows of an audit; most training rows of linear and of kernel fits.
 FOLDS, FEWEST = 5, 10
 MOST_LINEAR, MOST_KERNEL = 20_000, 2_000
@@ -42,7 +49,6 @@ class Whole(NamedTuple):
     robust: Any
     tail: Any
     tail_spectrum: str
-    tail_note: str
 
 
 class Fold(NamedTuple):
@@ -84,7 +90,13 @@ class CrossFit(NamedTuple):
     least_scale : float
         Noise scales are no less: `rounding` of the targets.
     likeliest : array of int of shape (m,)
-        Class that the robust fit predicts for each row; of quantities zeros.
+        Class that is predicted for each row; of quantities zeros.
+    suggested : array of int of shape (m,)
+        The likeliest true class of each row, label and columns together.
+    noise : array of shape (n_classes, n_classes)
+        noise[k, j]: probability that a row of class k is labelled j.
+    own_label : str
+        What the user's own model is called, if rows were judged by one.
     """
 
     rows: Indices
@@ -103,6 +115,9 @@ class CrossFit(NamedTuple):
     n_training: int
     least_scale: float
     likeliest: Indices
+    suggested: Indices
+    noise: Floats
+    own_label: str = ""
 
 
 def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
@@ -132,14 +147,19 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     training = _training(recipe, y, rng)
     whole, recipe = _whole(columns, recipe, rows[training], y[training])
     progress("all rows together", 1.0 / (FOLDS + 2))
+    own = _by_own_model(table, recipe, rows, fold, whole)
     folds = []
     for k in range(FOLDS):
         others = fold[training] != k
         at, fine = training[others], whole.robust.inlier_mask_[others]
         folds.append(_fold(columns, recipe, rows[at], y[at], fine, whole))
         progress(f"without fold {k + 1} of {FOLDS}", (k + 2) / (FOLDS + 2))
-    judge = _judge_of_labels(recipe, rows, y, training, whole)
-    certain, share, interval = _agreement(recipe, judge or whole.robust, folds)
+    judge = None
+    if own is not None:
+        certain, share, interval = _stated(recipe, own[1])
+    else:
+        judge = _judge_of_labels(recipe, rows, y, training, whole)
+        certain, share, interval = _agreement(recipe, judge or whole.robust, folds)
     m = len(rows)
     found = CrossFit(
         rows, fold, certain, share, interval,
@@ -147,18 +167,72 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         {name: np.zeros(m) for name in FITS},
         {name: np.zeros(m, dtype=bool) for name in FITS},
         np.zeros((len(SHARES), 0)), folds, whole, len(training), rounding(y),
-        np.zeros(m, dtype=np.int64),
+        np.zeros(m, dtype=np.int64), *_labels(judge if own is None else own[1]),
     )  # fmt: skip
     trimmed = []
-    for k, own in enumerate(folds):
+    for k, fits in enumerate(folds):
         held = np.flatnonzero(fold == k)
         for at in _blocks(held):
-            _judge(found, recipe, own, at, y[at], judge)
+            _judge(found, recipe, fits, at, y[at], judge)
         some = held[np.isin(held, training)]
-        X = own.preparation.transform(rows[some])
-        trimmed.append([recipe.losses(model, X, y[some]) for model in own.trimmed])
+        X = fits.preparation.transform(rows[some])
+        trimmed.append([recipe.losses(model, X, y[some]) for model in fits.trimmed])
         progress("judging rows", (FOLDS + 1 + (k + 1) / FOLDS) / (FOLDS + 2))
-    return found._replace(trimmed=np.concatenate(trimmed, axis=1))
+    found = found._replace(trimmed=np.concatenate(trimmed, axis=1))
+    return found if own is None else _with_own(found, recipe, y, *own)
+
+
+def _labels(judge: Any) -> tuple[Indices, Floats]:
+    """The likeliest true classes and the label noise, as far as a judge knows them."""
+    suggested = getattr(judge, "label_suggestion_", np.zeros(0))
+    noise = getattr(judge, "noise_matrix_", np.zeros((0, 0)))
+    return np.asarray(suggested, dtype=np.int64), np.asarray(noise, dtype=np.float64)
+
+
+def _by_own_model(
+    table: Table, recipe: Recipe, rows: Indices, fold: Indices, whole: Whole
+) -> tuple[Floats, Any] | None:
+    """Predictions of the user's own model, if there is one, and who judged by them."""
+    if recipe.own is None:
+        return None
+    X = whole.preparation.transform(rows)
+    return recipe.own.judge(table, rows, fold, X, recipe.contamination, recipe.seed)
+
+
+def _with_own(
+    found: CrossFit, recipe: Recipe, y: AnyArray, predicted: Floats, judge: Any
+) -> CrossFit:
+    """What the user's own model expects of rows, in place of the robust fit."""
+    assert recipe.own is not None
+    if recipe.regression:
+        losses, right = np.abs(y - predicted), np.zeros(len(y), dtype=bool)
+        scale = np.maximum(judge.noise_scale_, found.least_scale)
+        found = found._replace(expected=predicted, scale=scale)
+    else:
+        chance = predicted[np.arange(len(y)), y]
+        losses = -np.log(np.maximum(chance, LEAST_PROBABILITY))
+        likeliest = np.argmax(predicted, axis=1)
+        right = likeliest == y
+        found = found._replace(expected=chance, likeliest=likeliest)
+    sure = recipe.regression or found.certain
+    return found._replace(
+        scores=judge.outlier_score_ if sure else 0.5 * judge.outlier_score_,
+        losses={**found.losses, OWN: losses},
+        right={**found.right, OWN: right},
+        own_label=recipe.own.label,
+    )
+
+
+def _stated(recipe: Recipe, judge: Any) -> tuple[bool, float, tuple[float, float]]:
+    """Whether there are wrong rows, how many, and where that share lies: one judge's.
+
+    A share that was given is taken at its word.
+    """
+    low, high = (float(end) for end in judge.contamination_interval_)
+    if recipe.contamination != "auto":
+        return True, float(recipe.contamination), (low, high)
+    share = float(judge.contamination_)
+    return share > 0.0, share, (low, high)
 
 
 def _folds(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
@@ -184,7 +258,7 @@ def _whole(
 ) -> tuple[Whole, Recipe]:
     preparation = Preparation(columns).fit(rows)
     X = preparation.transform(rows)
-    spectrum, note = tail_spectrum(recipe, X, y)
+    spectrum = tail_spectrum(recipe, X, y)
     recipe = recipe._replace(spectrum=spectrum)
     whole = Whole(
         preparation,
@@ -192,7 +266,6 @@ def _whole(
         fitted(recipe.robust(), X, y)[0],
         fitted(recipe.under(spectrum), X, y)[0],
         spectrum,
-        note,
     )
     return whole, recipe
 
@@ -289,12 +362,9 @@ def _agreement(
     All rows together decide of classes: their references are cross-fitted. Of
     quantities they do if two folds say so too; four folds overrule them.
     """
+    if recipe.contamination != "auto" or not recipe.regression:
+        return _stated(recipe, whole)
     low, high = whole.contamination_interval_
-    if recipe.contamination != "auto":
-        return True, float(recipe.contamination), (low, high)
-    if not recipe.regression:
-        share = float(whole.contamination_)
-        return share > 0.0, share, (float(low), float(high))
     shares = np.array([fold.robust.contamination_ for fold in folds])
     votes = int(np.sum(shares > 0.0))
     if whole.contamination_ > 0.0 and votes >= SECONDED:
@@ -319,6 +389,8 @@ def _judge(
         model = getattr(fold, name)
         found.losses[name][at] = recipe.losses(model, X, y)
         found.right[name][at] = recipe.right(model, X, y)
+    if recipe.own is not None:
+        return
     robust = fold.robust
     if not recipe.regression:
         found.expected[at] = np.exp(-found.losses["robust"][at])

@@ -8,9 +8,9 @@ from ..._typing import Bools, Floats
 from ...metrics import loss_quantiles
 from ...ranking import risk
 from ...spectra import Superquantile, parse_spectrum
-from .crossfit import SHARES, CrossFit
+from .crossfit import OWN, SHARES, CrossFit
+from .facts import CoefficientShift, LossCurve, Sensitivity
 from .models import Recipe
-from .result import CoefficientShift, LossCurve, Sensitivity
 
 #: Levels of the quantile curve; level of the superquantile if the spectrum has none.
 LEVELS = np.linspace(0.0, 1.0, 101)
@@ -38,6 +38,7 @@ def loss_curves(found: CrossFit, recipe: Recipe, kept: Bools) -> list[LossCurve]
         "ordinary": "ordinary fit",
         "robust": "robust fit",
         "tail": f"tail-risk fit ({used})",
+        **({OWN: found.own_label} if found.own_label else {}),
     }
     return [
         _curve(
@@ -88,8 +89,14 @@ def coefficient_shifts(found: CrossFit) -> list[CoefficientShift]:
     table = np.column_stack([_flat(np.asarray(fit.coef_)) for fit in fits])
     moved = np.abs(table - table[:, :1]).max(axis=1)
     order = np.argsort(-moved, kind="stable")[:MOST_COEFFICIENTS]
-    names = whole.preparation.names_
-    return [CoefficientShift(names[j], *map(float, table[j])) for j in order]
+    prepared = whole.preparation
+    columns = [prepared.columns[at].name for at in prepared.origin_]
+    shown = []
+    for j in order:
+        ordinary, robust, tail = map(float, table[j])
+        name = prepared.names_[j]
+        shown.append(CoefficientShift(name, ordinary, robust, tail, columns[j]))
+    return shown
 
 
 def _flat(coefficients: Floats) -> Floats:

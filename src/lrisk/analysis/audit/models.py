@@ -18,6 +18,7 @@ from ...estimators import (
     RobustRegressor,
 )
 from ...spectra import parse_spectrum
+from .own_model import OwnModel
 
 #: Landmarks by which kernel fits of the mean and of the tail are approximated.
 LANDMARKS = 300
@@ -40,6 +41,7 @@ class Recipe(NamedTuple):
     contamination: str | float
     seed: int
     flexible: str | None = None
+    own: OwnModel | None = None
 
     @property
     def regression(self) -> bool:
@@ -163,15 +165,8 @@ def is_constant(model: Any, X: Floats, y: AnyArray) -> bool:
     return bool(spread <= 1e-3 * max(float(np.std(y)), 1e-300))
 
 
-def tail_spectrum(recipe: Recipe, X: Floats, y: AnyArray) -> tuple[str, str]:
-    """The asked spectrum, or the strongest milder one whose fit uses the features.
-
-    Returns
-    -------
-    spectrum : str
-    note : str
-        Empty, or what was done instead of what was asked.
-    """
+def tail_spectrum(recipe: Recipe, X: Floats, y: AnyArray) -> str:
+    """The asked spectrum, or the strongest milder one whose fit uses the features."""
     strength = _weight_on_tail(recipe.spectrum)
     ladder = [recipe.spectrum]
     ladder += [name for name in MILDER if _weight_on_tail(name) < strength]
@@ -179,12 +174,7 @@ def tail_spectrum(recipe: Recipe, X: Floats, y: AnyArray) -> tuple[str, str]:
         model, collapsed = fitted(recipe.under(name), X, y)
         if not collapsed and not is_constant(model, X, y):
             break
-    if name == recipe.spectrum:
-        return name, ""
-    return name, (
-        f"Under {recipe.spectrum} the best fit ignores all columns and predicts the "
-        f"same for every row; {name} was used instead."
-    )
+    return name
 
 
 def _weight_on_tail(spectrum: str) -> float:

@@ -1,10 +1,12 @@
-"""Why a row does not fit, in words."""
+"""Why a row does not fit: facts about its target and its columns, and their words."""
 
 import numpy as np
 
 from ..._typing import Floats, Indices
 from ...tables import Table
 from .crossfit import CrossFit
+from .facts import Reason
+from .numbers import number, percent
 
 #: Rows that are explained column by column, at most; the others by their target only.
 MOST_EXPLAINED = 2000
@@ -13,19 +15,49 @@ MOST_EXPLAINED = 2000
 NAMED, NAMED_NATS, MOST_NAMED, FAR_OUT = 4.0, 0.5, 2, 4.0
 
 
-def explain(table: Table, found: CrossFit, at: Indices) -> dict[int, list[str]]:
-    """Reasons by position among the used rows, from models that did not see them."""
-    words = {int(i): [_of_target(table, found, int(i))] for i in at}
+def explain(table: Table, found: CrossFit, at: Indices) -> dict[int, list[Reason]]:
+    """Reasons by row, counted from 1, from models that did not see it.
+
+    `at` are positions among the used rows.
+    """
+    reasons = {int(found.rows[i]) + 1: [_of_target(table, found, int(i))] for i in at}
     for k, fold in enumerate(found.folds):
         own = at[found.fold[at] == k][:MOST_EXPLAINED]
         if not len(own):
             continue
-        X = fold.preparation.transform(found.rows[own])
-        told = fold.robust.explain_outliers(X, table.y[found.rows[own]])
+        rows = found.rows[own]
+        X = fold.preparation.transform(rows)
+        told = fold.robust.explain_outliers(X, table.y[rows])
         blame = _by_column(told.contributions, fold.preparation.origin_)
-        for i, row, leverage in zip(own, blame, told.leverage):
-            words[int(i)] += _of_columns(table, found, int(i), row, float(leverage))
-    return words
+        for row, parts, leverage in zip(rows, blame, told.leverage):
+            reasons[int(row) + 1] += _of_columns(table, int(row), parts, leverage)
+    return reasons
+
+
+def reason_words(reason: Reason) -> str:
+    """One sentence, with the values of cells or, where they were left out, without."""
+    name = " and ".join(column[:60] for column in reason.columns)
+    shown, numbers = reason.values.get("value", ""), reason.numbers
+    what = f"{name} = {shown[:40]}" if shown else name
+    if reason.kind in ("above", "below"):
+        far = f"{number(numbers['scales'])} noise scales {reason.kind}"
+        return f"{what} is {far} what is expected{_expected(reason)}."
+    if reason.kind == "label":
+        likely = reason.values.get("likely", "another class")
+        return f"{what} has a chance of {percent(numbers['chance'])}; " \
+            f"{likely} is likelier."  # fmt: skip
+    if reason.kind == "label fits":
+        return f"{what}: the label fits (chance {percent(numbers['chance'])})."
+    return {
+        "exchanged": f"{name} look exchanged.",
+        "missing": f"missing {name} is unusual beside the row's other columns.",
+        "unusual": f"{what} is unusual beside the row's other columns.",
+        "other class": f"{what} speaks for another class.",
+    }.get(reason.kind, "Its values lie far outside the usual ranges.")
+
+
+def _expected(reason: Reason) -> str:
+    return f", {reason.values['expected']}" if "expected" in reason.values else ""
 
 
 def _by_column(contributions: Floats, origin: Indices) -> Floats:
@@ -35,71 +67,41 @@ def _by_column(contributions: Floats, origin: Indices) -> Floats:
     return total
 
 
-def _of_target(table: Table, found: CrossFit, i: int) -> str:
+def _of_target(table: Table, found: CrossFit, i: int) -> Reason:
     row = int(found.rows[i])
-    name, shown = table.target.name[:60], table.target_shown(row)
+    columns, values = [table.target.name], {"value": table.target_shown(row)}
     if table.task == "classification":
-        chance = found.expected[i]
-        likely = expected_of(table, found, i)
-        own = table.classes[int(table.y[row])]
-        if likely == own:
-            return f"{name} = {shown}: the label fits (chance {percent(chance)})."
-        return (
-            f"{name} = {shown} has a chance of {percent(chance)}; {likely} is likelier."
-        )
-    away = (table.y[row] - found.expected[i]) / found.scale[i]
+        chance = {"chance": float(found.expected[i])}
+        likely = int(found.likeliest[i])
+        if likely == int(table.y[row]):
+            return Reason("label fits", columns, chance, values)
+        values["likely"] = table.classes[likely]
+        return Reason("label", columns, chance, values)
+    away = float((table.y[row] - found.expected[i]) / found.scale[i])
+    values["expected"] = number(found.expected[i])
     side = "above" if away > 0 else "below"
-    return (
-        f"{name} = {shown} is {number(abs(away))} noise scales {side} "
-        f"the {number(found.expected[i])} expected."
-    )
+    return Reason(side, columns, {"scales": abs(away)}, values)
 
 
-def _of_columns(
-    table: Table, found: CrossFit, i: int, blame: Floats, leverage: float
-) -> list[str]:
+def _of_columns(table: Table, row: int, blame: Floats, leverage: float) -> list[Reason]:
     classes = table.task == "classification"
     least = NAMED_NATS if classes else NAMED
-    row = int(found.rows[i])
-    words = []
+    reasons = []
     for j in np.argsort(-blame, kind="stable")[:MOST_NAMED]:
         if blame[j] < least:
             break
         column = table.features[j]
         shown = column.shown(row)
-        what = f"{column.name[:60]} = {shown[:40]}" if shown else \
-            f"missing {column.name[:60]}"  # fmt: skip
-        end = "speaks for another class" if classes else \
-            "is unusual beside the row's other columns"  # fmt: skip
-        words.append(f"{what} {end}.")
-    if not words and leverage > FAR_OUT:
-        words.append("Its values lie far outside the usual ranges.")
-    return words
+        kind = "other class" if classes else "unusual" if shown else "missing"
+        values = {"value": shown} if shown else {}
+        reasons.append(Reason(kind, [column.name], {}, values))
+    if not reasons and leverage > FAR_OUT:
+        reasons.append(Reason("far", [], {}, {}))
+    return reasons
 
 
 def expected_of(table: Table, found: CrossFit, i: int) -> str:
-    """What was expected of a row, as text."""
+    """What was expected of a row, as text that can be read as a number again."""
     if table.task == "regression":
-        return number(found.expected[i])
+        return f"{found.expected[i]:.6g}"
     return table.classes[int(found.likeliest[i])]
-
-
-def number(value: float) -> str:
-    """Three significant digits, without an exponent below a billion."""
-    text = f"{value:.3g}"
-    return f"{value:.0f}" if "e+" in text and abs(value) < 1e9 else text
-
-
-def percent(share: float) -> str:
-    """A share in words: 3.4 %, 12 %, below 0.1 %."""
-    if 0.0 < share < 0.001:
-        return "below 0.1 %"
-    if share == 0.0:
-        return "0 %"
-    digits = 1 if share < 0.0995 else 0
-    return f"{100.0 * share:.{digits}f} %"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number and its noun: 1 row, 2 rows."""
-    return f"{count} {one if count == 1 else many or one + 's'}"

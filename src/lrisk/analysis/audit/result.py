@@ -1,7 +1,8 @@
-"""What an audit found: plain numbers and words, ready to be written or drawn."""
+"""What an audit found: rows, columns and numbers; words are made of them elsewhere."""
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
@@ -9,170 +10,47 @@ import numpy as np
 
 from ..._typing import Bools, Floats
 from ...tables import ColumnSummary
+from .facts import (
+    Change,
+    CoefficientShift,
+    Finding,
+    FlaggedRow,
+    GroupRate,
+    LossCurve,
+    Reason,
+    Sensitivity,
+)
+from .numbers import counted
 
 _Record = TypeVar("_Record")
 
 
-@dataclass(frozen=True)
-class LossCurve:
-    """Held-out losses of one fit: |residual| in units of y, or log loss.
-
-    Attributes
-    ----------
-    name : str
-        "ordinary", "robust" or "tail".
-    label : str
-        Words for people, e.g. "tail-risk fit (superquantile 0.9)".
-    mean, median, q95, superquantile : float
-    levels, values : list of float
-        The quantile curve, at most 101 points.
-    accuracy : float
-        Share of rows whose class the fit predicts; NaN for quantities.
-    """
-
-    name: str
-    label: str
-    mean: float
-    median: float
-    q95: float
-    superquantile: float
-    levels: list[float]
-    values: list[float]
-    accuracy: float = math.nan
-
-
-@dataclass(frozen=True)
-class FlaggedRow:
-    """One row that does not fit.
-
-    Attributes
-    ----------
-    row : int
-        Row of the input, counted from 1, the header not counted.
-    score, residual : float
-    observed, expected : str
-    reasons : list of str
-    values : dict of str to str
-        Shown value by column, cut to 80 characters.
-    id : str
-        What the table itself calls the row; empty if nothing.
-    """
-
-    row: int
-    score: float
-    residual: float
-    observed: str
-    expected: str
-    reasons: list[str]
-    values: dict[str, str]
-    id: str = ""
-
-
-@dataclass(frozen=True)
-class GroupRate:
-    """How well the rows of one group, or of one stretch of time, fit."""
-
-    group: str
-    rows: int
-    flag_rate: float
-    mean_loss: float
-    q95_loss: float
-
-
-@dataclass(frozen=True)
-class Cause:
-    """What many flagged rows, and few others, have in common."""
-
-    text: str
-    flagged_with: int
-    flagged: int
-    rows_with: int
-    rows: int
-
-
-@dataclass(frozen=True)
-class Repair:
-    """A change of one kind that makes rows fit; `rows` are counted from 1."""
-
-    text: str
-    column: str
-    kind: str
-    rows: list[int]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that a section found.
-
-    Attributes
-    ----------
-    section, kind : str
-        Which section found it, and what it is.
-    columns : list of str
-    rows : list of int
-        Counted from 1, the header left out; of very many the first.
-    count : int
-        How many rows it concerns.
-    numbers : dict of str to float
-        Counts, shares and factors, by name: nothing that a cell holds.
-    values : dict of str to str
-        What cells hold, by name; empty in a report that tells no value.
-    """
-
-    section: str
-    kind: str
-    columns: list[str]
-    rows: list[int]
-    count: int
-    numbers: dict[str, float] = field(default_factory=dict)
-    values: dict[str, str] = field(default_factory=dict)
-
-    def redacted(self) -> "Finding":
-        """The same without what cells hold."""
-        return replace(self, values={})
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """Held-out loss when a share of the worst rows is left out of training."""
-
-    share: float
-    mean_loss: float
-    median_loss: float
-
-
-@dataclass(frozen=True)
-class CoefficientShift:
-    """One coefficient, of a standardised feature, in the three fits."""
-
-    name: str
-    ordinary: float
-    robust: float
-    tail: float
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditResult:
-    """Everything an audit found.
+    """Everything an audit found: rows, columns and numbers.
 
-    `scores`, `residuals`, `flags` and `reasons` have one entry per input row, in input
-    order; scores and residuals are NaN where the target is missing.
+    `summary`, `next_steps` and `looks_clean` are made of them when they are asked for.
+
+    `scores`, `residuals` and `flags` have one entry per input row, in input order;
+    scores and residuals are NaN where the target is missing. `reasons` are by row,
+    counted from 1, of the rows that do not fit. `flagged` are the worst of the flagged
+    rows, `nearly` those that come next. `findings` are what the sections found.
 
     `contamination` and `interval` are reconciled with the flags: the interval holds the
     share of rows that are flagged less the expected false flags. What the fit to all
     rows together says is in `whole_share` and `whole_interval`. `far_rows` counts rows
     farther out than the noise of the others explains, `tail_rows` those that are more
-    than six noise scales out and that a heavy tail of the noise explains; `noisy_rows`
-    counts flagged rows in a part (`noisy_range`) of `noisy_column`, where the noise may
-    be larger.
+    than six noise scales out and that a heavy tail of the noise explains.
     `judgements` holds what a person said ("wrong" or "right") by row, counted from 1,
     and `fingerprint` tells tables apart. `least_fitting` are the rows, counted from 1,
     that fit least, flagged or not, the worst first. `losses` are over all rows that
     could be judged, `unflagged_losses` over those of them that are not flagged.
-    `tail_gain` is the share by which the tail-risk fit lowers the tail of the better of
-    the other two fits on rows that nobody doubts, `tail_gain_error` its standard error;
-    NaN where there is too little to tell. `findings` are what the `sections` found.
-    `ids`, from `id_column`, are what the table itself calls its rows, `observed` and
+    `tail_spectrum` is the spectrum of the tail-risk fit, and `n_training` how many rows
+    the fits were trained on. `tail_gain` is the share by which the tail-risk fit lowers
+    the tail of the best of the other fits on rows that nobody doubts, `tail_gain_error`
+    its standard error; NaN where there is too little to tell. `noise_matrix` holds, for
+    `classes`, the probability that a row of one (by row) is labelled another. `ids`,
+    from `id_column`, are what the table itself calls its rows, `observed` and
     `expected` are targets as text; one for each row, or none where they are not known
     or must not be told.
     """
@@ -188,36 +66,29 @@ class AuditResult:
     interval: tuple[float, float]
     expected_false_flags: float
     threshold: float
-    looks_clean: bool
-    summary: str
     scores: Floats
     residuals: Floats
     flags: Bools
-    reasons: list[list[str]]
+    reasons: dict[int, list[Reason]]
     losses: list[LossCurve]
-    tail_note: str
     flagged: list[FlaggedRow]
+    nearly: list[FlaggedRow]
     sensitivity: list[Sensitivity]
     coefficients: list[CoefficientShift]
     groups: list[GroupRate]
     times: list[GroupRate]
-    causes: list[Cause]
-    repairs: list[Repair]
     verdicts: dict[str, float] | None
     comparison: dict[str, Any] | None
-    next_steps: list[str]
-    sampling: str
     options: dict[str, Any]
     versions: dict[str, str]
     seed: int
     seconds: float
+    n_training: int = 0
+    tail_spectrum: str = ""
     whole_share: float = math.nan
     whole_interval: tuple[float, float] = (math.nan, math.nan)
     far_rows: int = 0
     tail_rows: int = 0
-    noisy_column: str = ""
-    noisy_range: str = ""
-    noisy_rows: int = 0
     judgements: dict[int, str] = field(default_factory=dict)
     fingerprint: str = ""
     least_fitting: list[int] = field(default_factory=list)
@@ -225,10 +96,64 @@ class AuditResult:
     tail_gain: float = math.nan
     tail_gain_error: float = math.nan
     findings: list[Finding] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    noise_matrix: list[list[float]] = field(default_factory=list)
     id_column: str = ""
     ids: list[str] = field(default_factory=list)
     observed: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
+
+    @property
+    def summary(self) -> str:
+        """A few sentences on what was found."""
+        from .wording import summary
+
+        return summary(self)
+
+    @property
+    def next_steps(self) -> list[str]:
+        """What a person would do now."""
+        from .wording import next_steps
+
+        return next_steps(self)
+
+    @property
+    def looks_clean(self) -> bool:
+        """Whether no row is flagged and no section found anything."""
+        from .wording import looks_clean
+
+        return looks_clean(self)
+
+    @property
+    def suggested(self) -> dict[int, str]:
+        """By row, counted from 1, what would make it fit: the target, or columns."""
+        found: dict[int, list[str]] = {}
+        for change in (c for finding in self.findings for c in finding.changes):
+            own = "" if change.column == self.target else f"{change.column} = "
+            found.setdefault(change.row, []).append(f"{own}{change.after}")
+        return {row: "; ".join(words) for row, words in found.items()}
+
+    def reason_words(self, row: int) -> list[str]:
+        """Why a row, counted from 1, does not fit: one sentence for each reason."""
+        from .reasons import reason_words
+
+        return [reason_words(reason) for reason in self.reasons.get(row, [])]
+
+    def __repr__(self) -> str:
+        """What it is of, how much was found, and where to look."""
+        flagged, name = int(np.sum(self.flags)), f"{self.source[:60]!r}, "
+        return (
+            f"<AuditResult of {name if self.source else ''}target {self.target[:60]!r}:"
+            f" {flagged} of {self.n_used} rows flagged, "
+            f"{counted(len(self.findings), 'finding')}; "
+            "see summary, next_steps, rows_frame(), lrisk.write_audit>"
+        )
+
+    def _repr_html_(self) -> str:
+        """A few lines for a notebook; `lrisk.write_audit` writes the whole page."""
+        from .notebook import as_html
+
+        return as_html(self)
 
     @property
     def flagged_by_fits(self) -> int:
@@ -240,55 +165,70 @@ class AuditResult:
         return int(np.sum(self.flags)) - round(added) + round(taken)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as JSON holds it: NaN is null, arrays are lists.
+        """The result as JSON holds it, with its sentences.
 
-        Most rows have no reasons: they are kept by position, as in ``{"12": [...]}``.
+        NaN is null, arrays are lists; findings and reasons have their ``text``.
         """
-        plain: dict[str, Any] = {}
-        for entry in dataclasses.fields(self):
-            value = getattr(self, entry.name)
-            if entry.name == "reasons":
-                value = {str(i): list(r) for i, r in enumerate(value) if r}
-            plain[entry.name] = _jsonable(value)
-        return plain
+        from .sections import in_words
+
+        plain = {
+            entry.name: _jsonable(getattr(self, entry.name))
+            for entry in dataclasses.fields(self)
+        }
+        for finding, entry in zip(self.findings, plain["findings"], strict=True):
+            entry["text"] = in_words(finding)
+        for row in self.reasons:
+            told = zip(plain["reasons"][str(row)], self.reason_words(row), strict=True)
+            for entry, text in told:
+                entry["text"] = text
+        words = {"summary": self.summary, "next_steps": self.next_steps}
+        return {**plain, **words, "looks_clean": self.looks_clean}
 
     def rows_frame(self) -> Any:
         """Every row in input order as a pandas frame: what ``rows.csv`` holds."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "row": np.arange(1, self.n_rows + 1),
-                "id": self.ids or [""] * self.n_rows,
-                "score": self.scores,
-                "flag": self.flags,
-                "observed": self.observed or [""] * self.n_rows,
-                "expected": self.expected or [""] * self.n_rows,
-                "residual": self.residuals,
-                "reasons": [" ".join(words) for words in self.reasons],
-                "verdict": [self.judgements.get(i + 1, "") for i in range(self.n_rows)],
-            }
-        )
+        return pd.DataFrame(dict(self.row_table()))
+
+    def row_table(self) -> Iterator[tuple[str, Any]]:
+        """Names and cells of the columns of ``rows.csv``."""
+        n, suggested = self.n_rows, self.suggested
+        rows = range(1, n + 1)
+        yield "row", np.arange(1, n + 1)
+        yield "id", self.ids or [""] * n
+        yield "score", self.scores
+        yield "flag", self.flags
+        yield "observed", self.observed or [""] * n
+        yield "expected", self.expected or [""] * n
+        yield "suggested", [suggested.get(row, "") for row in rows]
+        yield "residual", self.residuals
+        why = {row: " ".join(self.reason_words(row)) for row in self.reasons}
+        yield "reasons", [why.get(row, "") for row in rows]
+        yield "verdict", [self.judgements.get(row, "") for row in rows]
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Self:
         """The result that `to_dict` described."""
         records = {
             "columns": ColumnSummary, "losses": LossCurve, "flagged": FlaggedRow,
-            "sensitivity": Sensitivity, "coefficients": CoefficientShift,
-            "groups": GroupRate, "times": GroupRate, "causes": Cause,
-            "repairs": Repair, "unflagged_losses": LossCurve, "findings": Finding,
+            "nearly": FlaggedRow, "sensitivity": Sensitivity,
+            "coefficients": CoefficientShift, "groups": GroupRate, "times": GroupRate,
+            "unflagged_losses": LossCurve, "findings": Finding,
         }  # fmt: skip
-        known = {"unflagged_losses": [], "findings": [], **plain}
+        known = {"unflagged_losses": [], "findings": [], "nearly": [], **plain}
         for name, record in records.items():
             known[name] = [_record(record, entry) for entry in known[name]]
+        known["findings"] = [
+            replace(finding, changes=[_record(Change, c) for c in finding.changes])
+            for finding in known["findings"]
+        ]
+        known["reasons"] = {
+            int(row): [_record(Reason, entry) for entry in entries]
+            for row, entries in plain["reasons"].items()
+        }
         for name in ("scores", "residuals"):
             known[name] = np.array(plain[name], dtype=np.float64)
         known["flags"] = np.array(plain["flags"], dtype=bool)
-        reasons: list[list[str]] = [[] for _ in range(len(known["flags"]))]
-        for position, words in plain["reasons"].items():
-            reasons[int(position)] = list(words)
-        known["reasons"] = reasons
         for name in ("interval", "whole_interval"):
             low, high = plain.get(name, (None, None))
             known[name] = (_number(low), _number(high))

@@ -13,31 +13,34 @@ from ..._version import __version__
 from ...spectra import parse_spectrum
 from ...tables import Table, table_of
 from .comparing import check_comparable, comparison
-from .crossfit import BLOCK, CrossFit, Progress, cross_fit
+from .crossfit import CrossFit, Progress, cross_fit
 from .curves import coefficient_shifts, loss_curves, sensitivity, tail_level
+from .facts import Finding, FlaggedRow, GroupRate, Reason
 from .gains import tail_gain
 from .models import Recipe
-from .reasons import MOST_EXPLAINED, expected_of, explain
-from .repairs import likely_repairs
-from .result import AuditResult, FlaggedRow, GroupRate
-from .sections import Context, find_all
-from .share import expected_false, reconciled
-from .sharing import group_rates, noisy_region, shared_causes, time_rates
-from .swaps import swapped_columns
+from .own_model import own_model, taken_out
+from .rates import group_rates, time_rates
+from .reasons import expected_of, explain
+from .result import AuditResult
+from .sections import Context, find_all, part_of_false_claims
+from .sections.noise import LargerNoise
+from .sections.swaps import swapped_columns
+from .share import cut_for_false_share, expected_false, reconciled
 from .tails import FAR_OUT, far_rows
 from .verdicts import in_words, measured, parse_verdicts
-from .wording import exchanged, in_sentences
 
 #: Score above which a row is flagged; of labels, more likely wrong than right, as the
 #: classifier's own flags.
 THRESHOLD, LABEL_THRESHOLD = 0.7, 0.5
+#: Share of the flagged rows that are expected to fit after all, at most.
+MOST_FALSE = 0.2
 #: Score of a row whose columns look exchanged, at least: most of them, and more than by
 #: chance, are usual and fit once exchanged.
 SWAPPED = 0.9
 #: Rows in the table of flagged rows, and columns of it.
 MOST_ROWS, MOST_VALUES = 500, 30
-#: Rows that are explained although they are not flagged: the worst.
-WORST = 10
+#: Rows that are listed although they are not flagged, and those named first.
+NEARLY, WORST = 50, 10
 
 
 def _silent(step: str, share: float) -> None:
@@ -49,6 +52,8 @@ def audit(
     target: Any,
     *,
     task: str = "auto",
+    estimator: Any = None,
+    predictions: Any = None,
     kernel: str = "linear",
     spectrum: str = "superquantile:0.9",
     contamination: str | float = "auto",
@@ -66,9 +71,15 @@ def audit(
     Five times the fits are made without a fifth of the rows, preparation included, and
     judge that fifth: no row is judged by a model that has seen it, and losses are
     compared on held-out rows. Only three things are decided on all rows together: the
-    share of rows that do not belong and whether there are any; the spectrum of the tail
+    share of rows that do not fit and whether there are any; the spectrum of the tail
     fit, if the one asked for collapses; and, where a fold's fit contradicts that share,
     which of its training rows it is fitted to.
+
+    False discoveries are controlled twice. Rows are flagged, worst first, for as long
+    as at most a fifth of them is expected to fit after all (the mean of 1 − score).
+    Whatever else is claimed (slips, odd columns, copies, sources, what flagged rows
+    share) is tested, with Bonferroni's correction over all that is tried and over all
+    sections: at most one clean table in ten gets a false claim.
 
     Parameters
     ----------
@@ -77,6 +88,26 @@ def audit(
         Name of the column to be predicted, or its values.
     task : {"auto", "regression", "classification"}, default="auto"
         By default text, booleans and targets of two values are classes.
+    estimator : scikit-learn estimator or None, default=None
+        Rows are judged by this model instead of lrisk's robust fit: a regressor, or a
+        classifier with or without ``predict_proba``. A clone is fitted without each
+        fifth of the rows in turn and predicts that fifth, so it is never asked about a
+        row it has seen; a regressor a second time, without the rows that the first
+        time flagged. A pipeline (or what holds one) is given the columns of `data` as
+        they are, less target and id; any other model numbers: text one-hot encoded,
+        missing cells filled in, columns standardised. What shows which columns to look
+        at, and the slips of single columns, are lrisk's own fits still.
+    predictions : str or array-like of shape (n,) or (n, n_classes), or None
+        Predictions of a model that lives elsewhere, used as those of `estimator` are;
+        or the name of the column that holds them, which is then not learnt from. For
+        classes: labels, probabilities of the classes in sorted order (or, in a data
+        frame, by name), or of two classes those of the second. They must be out of
+        fold, each by a model that was not fitted to its row, as those of
+        ``cross_val_predict`` are: a model that has seen a wrong target has learnt it,
+        agrees with it, and the row does not stand out. The folds are yours to choose;
+        rows that belong together, such as visits of one patient, share one. Wrong rows
+        in training also move predictions for rows like them: predict once more without
+        the flagged rows, as is done with an `estimator`, and audit again.
     kernel : {"linear", "rbf"}, default="linear"
         Of the fits that are compared; rows are judged by a flexible one in any case.
     spectrum : str, default="superquantile:0.9"
@@ -116,19 +147,34 @@ def audit(
     >>> result = audit({"a": X[:, 0], "b": X[:, 1], "y": y}, target="y")
     >>> sorted(row.row for row in result.flagged)
     [1, 2, 3, 4, 5, 6, 7, 8]
+
+    By a model of your own, and by predictions of a model that lives elsewhere:
+
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> forest = RandomForestRegressor(30, random_state=0)
+    >>> bool(audit(X, y, estimator=forest).flags[:8].all())
+    True
+    >>> outside = cross_val_predict(forest, X, y)
+    >>> bool(audit(X, y, predictions=outside).flags[:8].all())
+    True
     """
     start = clock.perf_counter()
     _check(task, kernel, contamination, seed)
     parse_spectrum(spectrum)
     if compare is not None:
         check_comparable(compare)
+    if isinstance(predictions, str):
+        data, predictions = taken_out(data, predictions, target)
     table = table_of(data, target, task, group, time, id)
     said = parse_verdicts(verdicts, table.n_rows)
-    recipe = Recipe(table.task, kernel, spectrum, contamination, seed)
+    own = own_model(table, data, target, estimator, predictions, seed)
+    recipe = Recipe(table.task, kernel, spectrum, contamination, seed, own=own)
     found = cross_fit(table, recipe, progress)
     options = {
         "task": task, "kernel": kernel, "spectrum": spectrum,
         "contamination": contamination, "group": group, "time": time, "id": id,
+        "judged by": own.label if own else "lrisk",
     }  # fmt: skip
     result = _assemble(table, recipe, found, said, compare, source, options, start)
     progress("done", 1.0)
@@ -149,7 +195,8 @@ def _flags(
 ) -> tuple[Bools, Bools, float]:
     """Rows that the fits flag, rows flagged in the end, and above which score."""
     if recipe.contamination == "auto":
-        threshold = THRESHOLD if recipe.regression else LABEL_THRESHOLD
+        least = THRESHOLD if recipe.regression else LABEL_THRESHOLD
+        threshold = cut_for_false_share(found.scores, least, MOST_FALSE)
         flags = found.scores > threshold
     else:
         count = int(float(recipe.contamination) * len(found.rows))
@@ -171,52 +218,38 @@ def _assemble(
     options: dict[str, Any],
     start: float,
 ) -> AuditResult:
-    n, rows = table.n_rows, found.rows
+    n, rows, judged = table.n_rows, found.rows, said[found.rows]
     residual, misfit = _residuals(table, found)
     raw, flags, threshold = _flags(found, recipe, misfit, said)
-    swaps = swapped_columns(table, found, flags)
+    level = part_of_false_claims()
+    swaps = swapped_columns(table, found, flags, level)
     if swaps and recipe.contamination == "auto":
-        exchanged_rows = [row - 1 for repair in swaps for row in repair.rows]
-        at = np.flatnonzero(np.isin(rows, exchanged_rows))
+        exchanged = [row - 1 for finding in swaps for row in finding.rows]
+        at = np.flatnonzero(np.isin(rows, exchanged))
         found.scores[at] = np.maximum(found.scores[at], SWAPPED)
         raw, flags, threshold = _flags(found, recipe, misfit, said)
+    findings = find_all(Context(table, level, found, flags, swaps))
+    noisy = sum(f.count for f in findings if f.section == LargerNoise.name)
     order = np.lexsort((-misfit, -found.scores))
-    worst = order[flags[order]]
-    told_rows = np.concatenate([worst[:MOST_EXPLAINED], order[:WORST], worst])
-    _, first = np.unique(told_rows, return_index=True)
-    words = explain(table, found, told_rows[np.sort(first)])
-    curves = loss_curves(found, recipe, np.ones(len(rows), dtype=bool))
-    causes = shared_causes(table, rows, flags)
-    repairs = [*swaps, *likely_repairs(table, found, worst, flags, swaps)]
-    doubted = flags & (said[rows] == 0)
+    worst, nearly = order[flags[order]], order[~flags[order]][:NEARLY]
     sizes = misfit if recipe.regression else None
-    false_flags = expected_false(found.scores, sizes, doubted)
+    false_flags = expected_false(found.scores, sizes, flags & (judged == 0))
     far, mere = np.zeros(len(rows), dtype=bool), 0
     if sizes is not None:
         far = far_rows(np.copysign(sizes, residual))
         mere = int(np.sum((sizes >= FAR_OUT) & ~far & ~flags))
-    gain, error = _tail_gain(table, recipe, found, ~flags & ~far)
-    column, part, noisy = "", "", 0
     share, interval = found.share, found.interval
     if recipe.contamination == "auto":
-        if recipe.regression:
-            column, part, noisy = noisy_region(table, rows, doubted, residual)
-        wrong = int(np.sum(said[rows] > 0))
         share, interval = reconciled(
             share, interval, int(flags.sum()), false_flags, len(rows),
-            noisy=noisy, wrong=wrong,
+            noisy=noisy, wrong=int(np.sum(judged > 0)),
         )  # fmt: skip
-    reasons: list[list[str]] = [[] for _ in range(n)]
-    for i, told_words in words.items():
-        reasons[int(rows[i])] = told_words
-    for repair in exchanged(repairs):
-        for row in repair.rows:
-            reasons[row - 1] = [f"{repair.column} look exchanged.", *reasons[row - 1]]
-    by_row = np.zeros(n, dtype=bool)
-    by_row[rows[flags]] = True
-    was = np.zeros(n, dtype=bool)
-    was[rows[raw]] = True
-    result = AuditResult(
+    gain, error = _tail_gain(table, recipe, found, ~flags & ~far)
+    by_row, by_fits = np.zeros((2, n), dtype=bool)
+    by_row[rows[flags]], by_fits[rows[raw]] = True, True
+    everybody = np.ones(len(rows), dtype=bool)
+    curves = loss_curves(found, recipe, everybody)
+    return AuditResult(
         source=source,
         task=table.task,
         target=table.target.name,
@@ -230,51 +263,57 @@ def _assemble(
         interval=interval,
         expected_false_flags=false_flags,
         threshold=threshold,
-        looks_clean=False,
-        summary="",
         scores=_spread(n, rows, found.scores),
         residuals=_spread(n, rows, residual),
         flags=by_row,
-        reasons=reasons,
+        reasons=_reasons(table, found, np.r_[worst, nearly], swaps),
         losses=curves,
-        tail_note=found.whole.tail_note,
-        flagged=_rows(table, found, residual, worst[:MOST_ROWS], reasons),
+        flagged=_rows(table, found, residual, worst[:MOST_ROWS]),
+        nearly=_rows(table, found, residual, nearly),
         sensitivity=sensitivity(found),
         coefficients=coefficient_shifts(found),
         groups=_rates("group", table, found, flags),
         times=_rates("time", table, found, flags),
-        causes=causes,
-        repairs=repairs,
-        verdicts=measured(said, was),
+        verdicts=measured(said, by_fits),
         comparison=None
         if compare is None
         else comparison(compare, share, interval, by_row, curves),
-        next_steps=[],
-        sampling=_sampling(found),
         options=options,
         versions=_versions(),
         seed=recipe.seed,
         seconds=clock.perf_counter() - start,
+        n_training=found.n_training,
+        tail_spectrum=found.whole.tail_spectrum,
         whole_share=found.share,
         whole_interval=found.interval,
-        far_rows=int(np.sum(far & (said[rows] >= 0))),
+        far_rows=int(np.sum(far & (judged >= 0))),
         tail_rows=mere,
-        noisy_column=column,
-        noisy_range=part,
-        noisy_rows=noisy,
         judgements=in_words(said),
         fingerprint=table.fingerprint(),
+        least_fitting=[int(row) + 1 for row in rows[order[:WORST]]],
         unflagged_losses=loss_curves(found, recipe, ~flags),
         tail_gain=gain,
         tail_gain_error=error,
-        least_fitting=[int(row) + 1 for row in rows[order[:WORST]]],
-        findings=find_all(Context(table)),
+        findings=findings,
+        classes=list(table.classes),
+        noise_matrix=found.noise.tolist(),
         id_column=table.id_column,
         ids=table.ids,
         observed=table.target.as_text(),
         expected=_expected(table, found),
     )
-    return in_sentences(result)
+
+
+def _reasons(
+    table: Table, found: CrossFit, at: Indices, swaps: tuple[Finding, ...]
+) -> dict[int, list[Reason]]:
+    """Why rows do not fit; exchanged columns come first."""
+    reasons = explain(table, found, at)
+    for finding in swaps:
+        for row in finding.rows:
+            exchanged = Reason("exchanged", finding.columns)
+            reasons[row] = [exchanged, *reasons.get(row, [])]
+    return reasons
 
 
 def _residuals(table: Table, found: CrossFit) -> tuple[Floats, Floats]:
@@ -302,14 +341,10 @@ def _spread(n: int, rows: Indices, values: Floats) -> Floats:
 
 
 def _rows(
-    table: Table,
-    found: CrossFit,
-    residual: Floats,
-    worst: Indices,
-    reasons: list[list[str]],
+    table: Table, found: CrossFit, residual: Floats, at: Indices
 ) -> list[FlaggedRow]:
     shown = []
-    for i in worst:
+    for i in at:
         row = int(found.rows[i])
         shown.append(
             FlaggedRow(
@@ -318,7 +353,6 @@ def _rows(
                 residual=float(residual[i]),
                 observed=table.target_shown(row),
                 expected=expected_of(table, found, int(i)),
-                reasons=reasons[row],
                 values={c.name: c.shown(row) for c in table.columns[:MOST_VALUES]},
                 id=table.ids[row] if table.ids else "",
             )
@@ -339,16 +373,6 @@ def _rates(role: str, table: Table, found: CrossFit, flags: Bools) -> list[Group
     rate = group_rates if role == "group" else time_rates
     losses = found.losses["robust"]
     return rate(columns[0], found.rows, flags, losses) if columns else []
-
-
-def _sampling(found: CrossFit) -> str:
-    m = len(found.rows)
-    if found.n_training >= m:
-        return ""
-    return (
-        f"The fits were trained on {found.n_training} of {m} rows, drawn at random; "
-        f"all rows were judged, {BLOCK} at a time."
-    )
 
 
 def _versions() -> dict[str, str]:

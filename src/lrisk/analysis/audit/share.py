@@ -1,4 +1,4 @@
-"""How many rows do not belong: the flags and the estimated share, brought together.
+"""How many rows do not fit: the flags and the estimated share, brought together.
 
 The share is estimated from all rows together, the flags come from fits that have not
 seen the rows they judge, so that the two may disagree. The flags can be looked at one
@@ -11,7 +11,7 @@ import numpy as np
 from ..._typing import Bools, Floats
 from .tails import noise_tail
 
-#: A table looks clean if no more of its rows are flagged than this.
+#: Share of flagged rows up to which an estimate of none is not overruled.
 CLEAN_SHARE = 0.02
 #: The 95 % point of a Gaussian: intervals hold 90 %.
 Z = 1.645
@@ -35,8 +35,26 @@ def wilson(share: float, n: float) -> tuple[float, float]:
     return float(max(middle - reach, 0.0)), float(min(middle + reach, 1.0))
 
 
+def cut_for_false_share(scores: Floats, least: float, share: float) -> float:
+    """The lowest cut, not below `least`, with few false rows above it.
+
+    If scores are chances, Σ (1 − score) of the rows above are false: at most this
+    `share` of them are (the direct posterior approach to false discovery rates).
+
+    Examples
+    --------
+    >>> scores = np.array([0.99, 0.9, 0.8, 0.55, 0.1])
+    >>> cut_for_false_share(scores, 0.5, 0.2), cut_for_false_share(scores, 0.5, 0.1)
+    (0.5, 0.8)
+    """
+    above = -np.sort(-scores[scores > least])
+    false = np.cumsum(1.0 - above) / np.arange(1, len(above) + 1)
+    kept = int(np.sum(false <= share))  # the mean of ever less sure rows only grows
+    return least if kept == len(above) else float(above[kept])
+
+
 def expected_false(scores: Floats, sizes: Floats | None, flags: Bools) -> float:
-    """How many of the rows that the fits flag are expected to belong.
+    """How many of the rows that the fits flag are expected to fit.
 
     Σ (1 − score) over them, if the scores are right. They come from a model of the
     noise and may be too sure of themselves: so it is at least the number of rows that

@@ -4,16 +4,14 @@ Sentences are made of the result alone, so that a result without its values, as 
 that tells none is made of, says the same without them.
 """
 
-import math
-from dataclasses import replace
-
 import numpy as np
 
+from .crossfit import BLOCK
+from .facts import LossCurve
 from .gains import is_clear
-from .reasons import counted, percent
-from .result import AuditResult, LossCurve, Repair
-from .sections import by_section, in_words
-from .share import CLEAN_SHARE
+from .numbers import counted, number, percent
+from .result import AuditResult
+from .sections import by_section
 from .tails import FAR_OUT
 
 #: Rows below which nothing is judged.
@@ -28,15 +26,33 @@ LIMIT = (
 #: What to do if nothing was found; it must not sound as if all had been looked for.
 NOTHING_FOUND = (
     "Nothing that was checked suggests leaving rows out of training. Checked were rows "
-    "that do not fit, exchanged columns, and what single columns and copies of rows "
-    "tell; odd values within the usual range of their column do not show."
+    "that do not fit, exchanged columns, odd values of single columns, copies of rows, "
+    "and sources that fit worse; odd values within the usual range of their column do "
+    "not show."
 )
-#: What a noise scale is, and how rows are counted.
+#: What words mean, and how rows are counted.
 NOISE_SCALE = (
     "A noise scale is how far rows like this one usually lie from what is expected of "
     "them."
 )
 COUNTING = "Rows count from 1, the header left out."
+GLOSSARY = {
+    "does not fit": "The row's target, or a value of it, is not what the other rows "
+    "suggest. It may be true all the same, and the model too simple.",
+    "score": "The chance that the row does not fit, by models that have not seen it.",
+    "flagged": "Of a score above the threshold, or judged wrong by a person.",
+    "expected": "What models that have not seen the row predict for it.",
+    "noise scale": NOISE_SCALE,
+    "suggested": "What would make the row fit: the value without the slip, or the "
+    "likeliest class. Compare it with the source.",
+    "finding": "Something that a section claims of some rows; see false alarms.",
+    "false alarm": "A flagged row that fits after all, or a finding that is chance.",
+}
+FALSE_ALARMS = (
+    "Rows are flagged for as long as at most a fifth of them is expected to fit after "
+    "all; of everything else that is claimed, at most one clean table in ten gets a "
+    "false claim, all sections together."
+)
 
 
 def too_few(result: AuditResult) -> bool:
@@ -49,9 +65,25 @@ def is_told(result: AuditResult) -> bool:
     return bool(result.options.get("contamination", "auto") != "auto")
 
 
-def exchanged(repairs: list[Repair]) -> list[Repair]:
-    """Repairs that exchange columns: they concern rows that are not flagged, too."""
-    return [repair for repair in repairs if repair.kind == "swap"]
+def sampling(result: AuditResult) -> str:
+    """How many rows the fits were trained on, if not on all."""
+    if not 0 < result.n_training < result.n_used:
+        return ""
+    return (
+        f"The fits were trained on {result.n_training} of {result.n_used} rows, drawn "
+        f"at random; all rows were judged, {BLOCK} at a time."
+    )
+
+
+def tail_note(result: AuditResult) -> str:
+    """What was done instead of what was asked, if the tail-risk fit collapsed."""
+    asked, used = str(result.options.get("spectrum", "")), result.tail_spectrum
+    if used in ("", asked):
+        return ""
+    return (
+        f"Under {asked} the best fit ignores all columns and predicts the same for "
+        f"every row; {used} was used instead."
+    )
 
 
 def loss_groups(result: AuditResult) -> list[tuple[str, list[LossCurve]]]:
@@ -65,21 +97,16 @@ def loss_groups(result: AuditResult) -> list[tuple[str, list[LossCurve]]]:
 
 
 def looks_clean(result: AuditResult) -> bool:
-    """Nothing is flagged, or next to nothing that may be nothing; nothing else found.
+    """Whether no row is flagged and no section found anything.
 
     Rows far out are not called clean even where noise with a heavy tail explains them.
     Of few rows, of a given share of rows, and against a person's word nothing is said.
     """
     if too_few(result) or is_told(result) or _judged(result)[0]:
         return False
-    if result.far_rows or result.tail_rows or result.findings:
+    if result.far_rows or result.tail_rows or undecided(result):
         return False
-    if exchanged(result.repairs) or undecided(result):
-        return False
-    flagged = result.flagged_by_fits
-    low = result.whole_interval[0]
-    unsure = low == 0.0 or math.isnan(low)
-    return flagged == 0 or (flagged <= CLEAN_SHARE * result.n_used and unsure)
+    return result.flagged_by_fits == 0 and not result.findings
 
 
 def undecided(result: AuditResult) -> bool:
@@ -89,23 +116,13 @@ def undecided(result: AuditResult) -> bool:
     return quiet and high >= UNDECIDED and not (too_few(result) or is_told(result))
 
 
-def in_sentences(result: AuditResult) -> AuditResult:
-    """The result with its summary and next steps, made anew from all the rest."""
-    result = replace(result, looks_clean=looks_clean(result))
-    return replace(result, summary=summary(result), next_steps=next_steps(result))
-
-
 def summary(result: AuditResult) -> str:
-    """A few sentences on how many rows do not fit."""
-    swaps = [
-        f"In {counted(len(repair.rows), 'row')} {repair.column[:120]} look exchanged."
-        for repair in exchanged(result.repairs)
-    ]
+    """A few sentences on how many rows do not fit, and what else was found."""
     found = [
-        f"{title}: {counted(len(findings), 'finding')}."
-        for title, findings in by_section(result.findings)
+        f"{section.title}: {counted(len(findings), 'finding')}."
+        for section, findings in by_section(result.findings)
     ]
-    return " ".join([*_verdict(result), *swaps, *found, *_of_verdicts(result)])
+    return " ".join([*_verdict(result), *found, *_of_verdicts(result)])
 
 
 def _verdict(result: AuditResult) -> list[str]:
@@ -128,13 +145,8 @@ def _verdict(result: AuditResult) -> list[str]:
         )
         return told
     if looks_clean(result):
-        if flagged:
-            start = f"only {flagged} of {n} rows"
-            start += " does" if flagged == 1 else " do"
-            start = f"The data looks clean: {start} not fit, by chance perhaps."
-        else:
-            start = "The data looks clean: no row clearly does not fit."
-        return [start, LIMIT]
+        return ["The data looks clean: no row clearly does not fit, and no section "
+                "found anything.", LIMIT]  # fmt: skip
     if flagged == 0:
         return [*told, *_far(result), LIMIT]
     return [*told, *_flagged(result), LIMIT]
@@ -150,8 +162,8 @@ def _far(result: AuditResult) -> list[str]:
         row = "other row" if rows else "row"
         lie = counted(result.tail_rows, f"{row} lies", f"{row}s lie")
         odd.append(
-            f"{lie} beyond {FAR_OUT:g} noise scales, as noise with a heavy tail would "
-            "bring, and errors too"
+            f"{lie} beyond {number(FAR_OUT)} noise scales, as noise with a heavy tail "
+            "would bring, and errors too"
         )
     told = ["The fits flag no row."]
     if odd:
@@ -176,7 +188,7 @@ def _flagged(result: AuditResult) -> list[str]:
     told = [
         f"{flagged} of {n} rows {verb} not fit ({percent(flagged / n)}), of which "
         f"{about} may be a false alarm.",
-        f"Estimated share of rows that do not belong: {percent(result.contamination)}, "
+        f"Estimated share of rows that do not fit: {percent(result.contamination)}, "
         f"between {percent(low)} and {percent(high)}.",
     ]
     told[0] = told[0].replace("may be a false alarm", "may be false alarms") \
@@ -195,13 +207,6 @@ def _flagged(result: AuditResult) -> list[str]:
         told.append(
             f"All rows together suggest more, between {percent(first)} and "
             f"{percent(last)}, than can be named one by one."
-        )
-    if result.noisy_rows:
-        told.append(
-            f"{result.noisy_rows} of the flagged rows have "
-            f"{result.noisy_column[:60]} {result.noisy_range} and "
-            "lie above and below what is expected: perhaps the noise is larger there, "
-            "and nothing else; then these are false alarms, too."
         )
     return told
 
@@ -231,10 +236,10 @@ def next_steps(result: AuditResult) -> list[str]:
         for column in result.columns
         if column.kind == "target" and column.note
     ]
-    steps += [f"Check this: {in_words(finding)}" for finding in result.findings[:3]]
     if result.looks_clean:
         steps.append(NOTHING_FOUND)
-    else:
+    steps += [section.advice for section, _ in by_section(result.findings)]
+    if not result.looks_clean:
         steps += _when_in_doubt(result)
     if is_clear(result.tail_gain, result.tail_gain_error):
         risk = "RiskRegressor" if result.task == "regression" else "RiskClassifier"
@@ -247,7 +252,7 @@ def next_steps(result: AuditResult) -> list[str]:
     if dropped:
         names = ", ".join(name[:40] for name in dropped[:5])
         steps.append(f"Columns left out as identifiers or text: {names}.")
-    if result.sampling:
+    if sampling(result):
         steps.append("For more certainty audit parts of the table separately.")
     return steps
 
@@ -258,14 +263,6 @@ def _when_in_doubt(result: AuditResult) -> list[str]:
     steps = [f"Correct {counted(wrong, 'row')} that you judged wrong."] if wrong else []
     if too_few(result):
         steps.append("Gather more rows before you trust any of this.")
-    steps += [
-        f"Check where these values come from: {cause.text}"
-        for cause in result.causes[:2]
-    ]
-    steps += [
-        f"Check this slip at its source before changing anything: {repair.text}"
-        for repair in result.repairs[:2]
-    ]
     if (result.far_rows or result.tail_rows) and not flagged:
         steps.append("Look at the least fitting rows: they lie far out.")
     if flagged > wrong + right:

@@ -21,7 +21,8 @@
   theme.hidden = false;
 
   const table = byId("flagged");
-  const body = table ? table.tBodies[0] : null;
+  const bodies = table ? Array.from(table.tBodies) : [];
+  const rowsOf = (body) => Array.from(body.rows).filter((row) => "score" in row.dataset);
   const curve = JSON.parse(byId("curve").textContent);
   const slider = byId("threshold");
   const line = byId("threshold-line");
@@ -33,10 +34,15 @@
     const share = curve.scored ? (100 * flagged) / curve.scored : 0;
     const ownChoice = k === curve.chosen;
     let listed = 0;
-    for (const row of body ? body.rows : []) {
-      const score = row.dataset.score === "" ? NaN : Number(row.dataset.score);
-      row.hidden = ownChoice ? !("flagged" in row.dataset) : score <= level;
-      listed += row.hidden ? 0 : 1;
+    for (const body of bodies) {
+      let inBody = 0;
+      for (const row of rowsOf(body)) {
+        const score = row.dataset.score === "" ? NaN : Number(row.dataset.score);
+        row.hidden = ownChoice ? !("flagged" in row.dataset) : score <= level;
+        inBody += row.hidden ? 0 : 1;
+      }
+      body.hidden = inBody === 0;
+      listed += inBody;
     }
     for (const bar of document.querySelectorAll(".score-bar")) {
       const above = Number(bar.dataset.low) >= level - 1e-9;
@@ -50,7 +56,7 @@
     byId("threshold-counts").textContent =
       `Above ${shown}: ${count(flagged)} ${flagged === 1 ? "row" : "rows"} ` +
       `(${share < 0.01 && share > 0 ? "< 0.01" : share.toFixed(share < 1 ? 2 : 1)} %), ` +
-      `of which about ${curve.expected[k].toFixed(1)} belong after all; ` +
+      `of which about ${curve.expected[k].toFixed(1)} fit after all; ` +
       `${count(listed)} listed below.`;
     if (table) byId("none-listed").hidden = listed > 0;
   };
@@ -77,16 +83,18 @@
     const other = { ascending: "descending", descending: "ascending" };
     const direction = other[before] || first;
     const sign = direction === "ascending" ? 1 : -1;
-    const keyed = Array.from(body.rows, (row) => [keyOf(row, heading.cellIndex, kind), row]);
-    keyed.sort(([a], [b]) => {
-      if (empty(a) || empty(b)) return Number(empty(a)) - Number(empty(b));
-      return sign * (kind === "number" ? a - b : order.compare(a, b));
-    });
+    for (const body of bodies) {
+      const keyed = rowsOf(body).map((row) => [keyOf(row, heading.cellIndex, kind), row]);
+      keyed.sort(([a], [b]) => {
+        if (empty(a) || empty(b)) return Number(empty(a)) - Number(empty(b));
+        return sign * (kind === "number" ? a - b : order.compare(a, b));
+      });
+      body.append(...keyed.map(([, row]) => row));
+    }
     for (const th of heading.parentElement.cells) {
       if (th.hasAttribute("aria-sort")) th.setAttribute("aria-sort", "none");
     }
     heading.setAttribute("aria-sort", direction);
-    body.append(...keyed.map(([, row]) => row));
   };
   for (const button of table.querySelectorAll("button.sort")) {
     button.addEventListener("click", () => sortBy(button.closest("th"), button.dataset.kind));

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from lrisk.analysis.audit.sections.base import Context
+from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.columns import ColumnValues
 from lrisk.tables import table_of
+
+LEVEL = part_of_false_claims()
 
 
 def found(values, name="v"):
     rng = np.random.default_rng(5)
     data = {name: values, "y": rng.normal(size=len(values))}
-    return ColumnValues().find(Context(table_of(data, "y")))
+    return ColumnValues().find(Context(table_of(data, "y"), LEVEL))
 
 
 @pytest.fixture
@@ -147,5 +149,5 @@ def test_missing_cells_are_not_looked_at(heights):
 def test_the_target_is_a_column_too(heights):
     heights[:5] *= 1000.0
     data = {"x": np.random.default_rng(0).normal(size=400), "y": heights}
-    (finding,) = ColumnValues().find(Context(table_of(data, "y")))
+    (finding,) = ColumnValues().find(Context(table_of(data, "y"), LEVEL))
     assert finding.columns == ["y"]

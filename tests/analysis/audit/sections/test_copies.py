@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from lrisk.analysis.audit.sections.base import Context
+from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.copies import Copies
 from lrisk.tables import table_of
 
+LEVEL = part_of_false_claims()
+
 
 def found(data):
-    return Copies().find(Context(table_of(data, "y")))
+    return Copies().find(Context(table_of(data, "y"), LEVEL))
 
 
 def table(n=200, seed=0):
@@ -66,3 +68,24 @@ def test_a_block_of_very_many_rows_is_told_once():
 def test_a_row_pasted_five_times():
     (finding,) = found(appended(table(), [7] * 5))
     assert (finding.kind, finding.rows) == ("copy", [201, 202, 203, 204, 205])
+
+
+def test_columns_of_few_values_prove_copies_together():
+    """No column alone has values enough; eight of them leave no room for chance."""
+    rng = np.random.default_rng(0)
+    data = {f"x{j}": rng.integers(0, 12, 150).astype(float) for j in range(8)}
+    data["y"] = rng.normal(size=150).round(1)
+    assert found(data) == []
+    again = {name: np.r_[values, values[20:24]] for name, values in data.items()}
+    (block,) = found(again)
+    assert block.kind == "block" and block.rows == [151, 152, 153, 154]
+
+
+def test_few_values_have_copies_by_chance():
+    claims = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        levels = int(rng.integers(2, 9))
+        data = {f"x{j}": rng.integers(0, levels, 80).astype(float) for j in range(4)}
+        claims += bool(found({**data, "y": rng.integers(0, 30, 80) / 2.0}))
+    assert claims <= 6  # 200 · 0.1/7, and two standard errors more

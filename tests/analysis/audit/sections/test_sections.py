@@ -7,13 +7,14 @@ import pytest
 
 from lrisk import audit, write_audit
 from lrisk.analysis.audit import AuditResult, sections
-from lrisk.analysis.audit.result import Finding
+from lrisk.analysis.audit.facts import Finding
 
 
 class Dummy:
     """What a new section needs: one class."""
 
-    name, title = "dummy", "Found by a dummy"
+    name, title, advice = "dummy", "Found by a dummy", "Ask the dummy."
+    kinds = ("odd",)
 
     def find(self, context):
         return [Finding("dummy", "odd", ["x"], [3], 1, {}, {"cell": "secret"})]
@@ -34,7 +35,7 @@ def result():
 def test_it_is_in_the_summary_and_the_steps(result):
     assert not result.looks_clean
     assert "Found by a dummy: 1 finding." in result.summary
-    assert result.next_steps[0] == "Check this: x: odd secret."
+    assert result.next_steps[0] == "Ask the dummy."
 
 
 def test_it_is_in_the_files_and_a_redacted_page_tells_no_value(result, tmp_path):
@@ -48,6 +49,12 @@ def test_it_is_in_the_files_and_a_redacted_page_tells_no_value(result, tmp_path)
         (finding,) = AuditResult.from_dict(json.loads(plain)).findings
         assert finding == (result.findings[0].redacted() if redact else
                            result.findings[0])  # fmt: skip
+
+
+def test_it_is_in_a_notebook_and_in_the_json_with_its_words(result):
+    assert "Found by a dummy" in result._repr_html_()
+    assert "x: odd secret." in result._repr_html_()
+    assert result.to_dict()["findings"][0]["text"] == "x: odd secret."
 
 
 def test_it_is_on_the_terminal(result, capsys):

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from lrisk.analysis.audit.sections.base import Context
+from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.sources import Sources
 from lrisk.tables import table_of
+
+LEVEL = part_of_false_claims()
 
 
 def rows(seed, n=400, curved=False):
@@ -20,7 +22,7 @@ def rows(seed, n=400, curved=False):
 
 
 def found(data):
-    return Sources().find(Context(table_of(data, "y")))
+    return Sources().find(Context(table_of(data, "y"), LEVEL))
 
 
 @pytest.mark.parametrize("curved", [False, True])

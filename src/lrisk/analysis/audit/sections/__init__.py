@@ -1,16 +1,27 @@
 """Sections of an audit: each one class, registered here once.
 
-Run, terminal, page and JSON loop over `SECTIONS`: a new section is its own module, an
-entry below, and a test.
+Run, summary, terminal, page, notebook and JSON loop over `SECTIONS`: a new section is
+its own module, an entry below, and a test.
 """
 
-from ..result import Finding
-from .base import Context, Section
+from ..facts import Finding
+from .base import FALSE_CLAIMS, Context, Section
 from .columns import ColumnValues
 from .copies import Copies
+from .labels import Labels
+from .noise import LargerNoise
+from .shared import Shared
+from .slips import Slips
 from .sources import Sources
 
-SECTIONS: tuple[Section, ...] = (ColumnValues(), Copies(), Sources())
+SECTIONS: tuple[Section, ...] = (
+    Slips(), Labels(), Shared(), LargerNoise(), ColumnValues(), Copies(), Sources(),
+)  # fmt: skip
+
+
+def part_of_false_claims() -> float:
+    """The level of one section: the false claims of all, divided equally."""
+    return FALSE_CLAIMS / len(SECTIONS)
 
 
 def find_all(context: Context) -> list[Finding]:
@@ -20,20 +31,25 @@ def find_all(context: Context) -> list[Finding]:
 
 def in_words(finding: Finding) -> str:
     """One sentence, by the section that found it."""
-    return _section(finding).words(finding)
+    own = next(section for section in SECTIONS if section.name == finding.section)
+    return own.words(finding)
 
 
-def by_section(findings: list[Finding]) -> list[tuple[str, list[Finding]]]:
-    """Titles and findings of the sections that found something, in their order."""
+def by_section(findings: list[Finding]) -> list[tuple[Section, list[Finding]]]:
+    """Sections that found something, in their order, and what they found."""
     groups = [
-        (section.title, [f for f in findings if f.section == section.name])
+        (section, [f for f in findings if f.section == section.name])
         for section in SECTIONS
     ]
-    return [(title, found) for title, found in groups if found]
+    return [(section, found) for section, found in groups if found]
 
 
-def _section(finding: Finding) -> Section:
-    return next(section for section in SECTIONS if section.name == finding.section)
-
-
-__all__ = ["SECTIONS", "Context", "Section", "by_section", "find_all", "in_words"]
+__all__ = [
+    "SECTIONS",
+    "Context",
+    "Section",
+    "by_section",
+    "find_all",
+    "in_words",
+    "part_of_false_claims",
+]

@@ -7,25 +7,59 @@ that a report without values is made of the same facts without values.
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+from ...._typing import Bools
 from ....tables import Table
-from ..result import Finding
+from ..crossfit import CrossFit
+from ..facts import Finding
 
-#: Expected number of false claims of one section on a clean table: one table in twenty
-#: has one. Each section divides it among all that it tries.
-FALSE_CLAIMS = 0.05
+#: Expected number of false claims of all sections together on a clean table: one table
+#: in ten has one. Sections have equal parts, each of which divides its own among all
+#: that it tries.
+FALSE_CLAIMS = 0.1
 
 
 class Context(NamedTuple):
-    """What sections look at: the table as it was read."""
+    """What sections look at.
+
+    Attributes
+    ----------
+    table : Table
+        As it was read.
+    level : float
+        The false claims that a section may make of a clean table, on average.
+    found : CrossFit or None
+        What the fits say of the rows whose target is known.
+    flags : array of bool of shape (m,) or None
+        Which of those are flagged.
+    swaps : list of Finding
+        Exchanged columns; they are looked for before rows are flagged.
+    """
 
     table: Table
+    level: float
+    found: CrossFit | None = None
+    flags: Bools | None = None
+    swaps: tuple[Finding, ...] = ()
 
 
 class Section(Protocol):
-    """One part of an audit; `SECTIONS` holds one of each."""
+    """One part of an audit; `SECTIONS` holds one of each.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name in findings, and its heading.
+    advice : str
+        What to do about its findings, a sentence that tells no value.
+    """
 
     name: str
     title: str
+    advice: str
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What its findings may be."""
 
     def find(self, context: Context) -> list[Finding]:
         """What there is to say; nothing of most clean tables."""

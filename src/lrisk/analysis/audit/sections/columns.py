@@ -8,8 +8,9 @@ from scipy.stats import poisson
 from ...._typing import Bools, Floats
 from ....procedures._robust.scales import CODE_GAP, spread
 from ....tables import Column
-from ..result import Finding
-from .base import FALSE_CLAIMS, Context, first_rows
+from ..facts import Finding
+from ..numbers import counted, number
+from .base import Context, first_rows
 from .isolation import isolated_values
 from .ordered import Ordered
 
@@ -36,11 +37,14 @@ class ColumnValues:
     """Values behind a gap, heaps at one value, and stretches of one value."""
 
     name, title = "columns", "Odd values of single columns"
+    kinds = ("far above", "far below", "stretch", "ceiling", "floor", "zero", "code",
+             "heap")  # fmt: skip
+    advice = "Ask what the odd values of single columns mean, whatever the target says."
 
     def find(self, context: Context) -> list[Finding]:
         """Each kind is tried in every column, at an equal part of the false claims."""
         columns = list(_looked_at(context))
-        level = FALSE_CLAIMS / max(4 * len(columns), 1)
+        level = context.level / max(4 * len(columns), 1)
         found = []
         for column in columns:
             ordered = Ordered.of(column.values)
@@ -54,18 +58,21 @@ class ColumnValues:
     def words(self, finding: Finding) -> str:
         """What it is, how many rows, and what it may mean."""
         name, values, numbers = finding.columns[0][:60], finding.values, finding.numbers
-        rows = _counted(finding)
+        rows = counted(finding.count, "row")
         if finding.kind in ("far above", "far below"):
             shown = f" ({values['range']})" if "range" in values else ""
             nearest = f", {values['nearest']}," if "nearest" in values else ""
             text = f"{name}: {rows} {finding.kind} all others{shown}; "
-            text += f"the nearest other value{nearest} is {numbers['ratio']:.2g} times "
-            text += "as near to the middle."
+            nearer = number(numbers["ratio"], 2)
+            text += (
+                f"the nearest other value{nearest} is {nearer} times as near to the "
+            )
+            text += "middle."
             if "factor" in numbers:
                 factor = numbers["factor"]
-                undone = f"Divided by {factor:g}"
+                undone = f"Divided by {number(factor, 5)}"
                 if factor < 1.0:
-                    undone = f"Multiplied by {1.0 / factor:g}"
+                    undone = f"Multiplied by {number(1.0 / factor, 5)}"
                 text += f" {undone} they would be usual."
             return text
         value = values.get("value", "one value")
@@ -99,10 +106,6 @@ def _unlike(findings: list[Finding]) -> list[Finding]:
             for j, other in enumerate(rows)
         )
     ]
-
-
-def _counted(finding: Finding) -> str:
-    return "1 row" if finding.count == 1 else f"{finding.count} rows"
 
 
 def _looked_at(context: Context) -> list[Column]:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...._typing import Indices
+from ...._typing import AnyArray, Indices
 from ....tables import Column, Table
-from ..result import Finding
-from .base import FALSE_CLAIMS, Context, first_rows
+from ..facts import Finding
+from .base import Context, first_rows
 
 #: Rows that follow each other, as their copies do, from which on they are a block.
 FEWEST_OF_BLOCK = 3
@@ -17,20 +17,23 @@ class Copies:
     """Rows equal to an earlier one in every column but identifiers."""
 
     name, title = "copies", "Rows that occur more than once"
+    kinds = ("block", "copy")
+    advice = "Find out whether the repeated rows were entered twice."
 
     def find(self, context: Context) -> list[Finding]:
-        """Copies, if chance has none: by the column of which fewest rows are equal.
+        """Copies, if chance has none: by half of the columns.
 
-        Two rows are equal in all columns no more often than in that one. Of a table of
-        few values that proves nothing, and nothing is said.
+        Two rows are equal in all columns no more often than in half of them. Of a table
+        of few values that proves nothing, and nothing is said.
         """
-        numbers = _row_numbers(context.table)
-        if numbers is None:
+        columns = _compared(context.table)
+        if len(columns) < 2:
             return []
+        numbers = _row_numbers(columns)
         order = np.argsort(numbers, kind="stable")
         same = numbers[order[1:]] == numbers[order[:-1]]
         copies = np.sort(order[1:][same])
-        if not len(copies) or len(copies) < _by_chance(context.table, copies):
+        if not len(copies) or len(copies) < _by_chance(context, copies):
             return []
         found, earlier = [], np.zeros(len(numbers), dtype=np.intp)
         firsts = np.unique(numbers, return_index=True)[1]
@@ -66,16 +69,13 @@ def _compared(table: Table) -> list[Column]:
     return [c for c in [*table.columns, table.target] if c.kind != "identifier"]
 
 
-def _row_numbers(table: Table) -> Indices | None:
-    """The same number for equal rows, missing cells included; None of one column.
+def _row_numbers(columns: list[Column]) -> Indices:
+    """The same number for rows equal in these columns, missing cells included.
 
     Rows are told apart by 64 bits that all their cells are mixed into: of a million
     rows two different ones agree with a chance of 3·10⁻⁸.
     """
-    columns = _compared(table)
-    if len(columns) < 2:
-        return None
-    key = np.zeros(table.n_rows, dtype=np.uint64)
+    key = np.zeros(len(columns[0].values), dtype=np.uint64)
     for column in columns:
         cells = column.values + 0.0  # no negative zero, and codes as numbers
         key ^= np.where(np.isnan(cells), np.nan, cells).view(np.uint64)
@@ -85,18 +85,21 @@ def _row_numbers(table: Table) -> Indices | None:
     return np.asarray(np.unique(key, return_inverse=True)[1])
 
 
-def _by_chance(table: Table, copies: Indices) -> float:
+def _by_chance(context: Context, copies: Indices) -> float:
     """Copies that a table may well have, by the other rows.
 
-    As many as there are equal pairs in the column that has fewest, and so many times
-    more that a clean table has them with a chance of FALSE_CLAIMS at most (Markov).
+    As many as there are pairs of them that are equal in half of the columns, those of
+    which fewest rows are equal; and so many times more that a clean table has them with
+    a chance of the level at most (Markov).
     """
-    counts = (
-        np.unique(np.delete(column.values, copies), return_counts=True)[1]
-        for column in _compared(table)
-    )
-    pairs = min(float(np.sum(count * (count - 1.0))) / 2.0 for count in counts)
-    return max(pairs / FALSE_CLAIMS, 1.0)
+
+    def pairs(numbers: AnyArray) -> float:
+        counts = np.unique(np.delete(numbers, copies), return_counts=True)[1]
+        return float(np.sum(counts * (counts - 1.0))) / 2.0
+
+    columns = sorted(_compared(context.table), key=lambda c: pairs(c.values))
+    telling = columns[: (len(columns) + 1) // 2]
+    return max(pairs(_row_numbers(telling)) / context.level, 1.0)
 
 
 def _blocks(copies: Indices, sources: Indices) -> list[tuple[int, int]]:

@@ -15,8 +15,9 @@ from ....estimators import OutlierDetector
 from ....procedures._robust.scales import COMPRESSED_BEYOND, compress, spread
 from ....procedures.outliers.linear_fit import fit_linear
 from ....tables import Column, Preparation, Table
-from ..result import Finding
-from .base import FALSE_CLAIMS, Context, first_rows
+from ..facts import Finding
+from ..numbers import number
+from .base import Context, first_rows
 
 #: Rows of a level, and of the others, below which nothing is said of it.
 FEWEST = 20
@@ -41,6 +42,8 @@ class Sources:
     """
 
     name, title = "sources", "Sources whose rows fit worse"
+    kinds = ("noisier", "unrelated")
+    advice = "Ask the sources whose rows fit worse how they measure and record."
 
     def find(self, context: Context) -> list[Finding]:
         """Every level of every categorical column, each at an equal part."""
@@ -51,7 +54,7 @@ class Sources:
         if len(rows) > MOST_ROWS:
             rows = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, False))
         asked = [(c, levels) for c in table.columns if (levels := _levels(c, rows))]
-        level = FALSE_CLAIMS / max(sum(len(levels) for _, levels in asked), 1)
+        level = context.level / max(sum(len(levels) for _, levels in asked), 1)
         y, left_out = table.y[rows].astype(np.float64), [c for c, _ in asked]
         found: list[Finding] = []
         if asked and (judge := _Judge.without(left_out, table, rows, y)) is not None:
@@ -61,12 +64,12 @@ class Sources:
 
     def words(self, finding: Finding) -> str:
         """Which level, how much worse, and what that may mean."""
-        name, numbers = finding.columns[0][:60], finding.numbers
+        name, ratio = finding.columns[0][:60], finding.numbers["ratio"]
         where = f"{name}={finding.values['level']}" if finding.values else \
             f"one value of {name}"  # fmt: skip
         text = (
-            f"{where}: {finding.count} rows whose errors are {numbers['ratio']:.2g} "
-            "times as large as elsewhere, by models that do not know the column"
+            f"{where}: {finding.count} rows whose errors are {number(ratio, 2)} times "
+            "as large as elsewhere, by models that do not know the column"
         )
         if finding.kind == "unrelated":
             return f"{text}; their targets hardly follow the other columns: shuffled?"

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from lrisk import audit
-from lrisk.analysis.audit.swaps import Range
+from lrisk.analysis.audit.sections import in_words
+from lrisk.analysis.audit.sections.slips import Slips
+from lrisk.analysis.audit.sections.swaps import Range
 from lrisk.analysis.audit.wording import NOTHING_FOUND
 
 
@@ -26,7 +28,7 @@ def people(seed, share, classes=False, n=300):
 
 
 def swaps(result):
-    return [repair for repair in result.repairs if repair.kind == "swap"]
+    return [finding for finding in result.findings if finding.kind == "swap"]
 
 
 @pytest.mark.parametrize(
@@ -38,13 +40,17 @@ def test_planted_swaps_are_named_with_their_rows(seed, share, classes):
     result = audit(data, "y")
     (repair,) = swaps(result)
     rows = np.array(repair.rows) - 1
-    assert repair.text == f"swapped: height and weight ({len(rows)} rows)"
+    told = f"height and weight look exchanged in {len(rows)} rows."
+    assert in_words(repair) == told
     assert wrong[rows].all() and len(rows) >= 0.8 * wrong.sum()
     assert not result.looks_clean and "looks clean" not in result.summary
-    assert f"In {len(rows)} rows height and weight look exchanged" in result.summary
-    assert any(repair.text in step for step in result.next_steps)
+    assert "Slips that would explain rows: 1 finding." in result.summary
+    assert Slips.advice in result.next_steps
     assert NOTHING_FOUND not in result.next_steps
-    assert all("look exchanged" in result.reasons[row][0] for row in rows)
+    assert all("look exchanged" in result.reason_words(row + 1)[0] for row in rows)
+    before = {(c.row, c.column): (c.before, c.after) for c in repair.changes}
+    first = repair.rows[0]
+    assert before[first, "height"] == before[first, "weight"][::-1]
     assert result.flags[rows].all()
 
 

@@ -10,22 +10,23 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import poisson
 from sklearn.base import clone
 
-from ..._typing import AnyArray, Bools, Floats, Indices
-from ...tables import Preparation, Table
-from .crossfit import CrossFit
-from .models import LEAST_PROBABILITY, expect, fitted
-from .result import Repair
+from ...._typing import AnyArray, Bools, Floats, Indices
+from ....tables import Preparation, Table
+from ..crossfit import CrossFit
+from ..facts import Change, Finding
+from ..models import LEAST_PROBABILITY, expect, fitted
+from .base import first_rows
 
 #: Interquartile ranges beyond the quartiles at which a column's usual values end.
 REACH = 1.5
 #: Scales (or −log probabilities) within which an exchanged row fits, and at which
 #: misfits are cut off before they are compared.
 FITS, MOST_MISFIT = 2.0, 8.0
-#: Least rows; least share of the rows tried that must fit; and how often the rows that
-#: would be tried, or fit, by chance count.
-FEWEST, MAJORITY, CHANCE_FACTOR = 3, 0.5, 2.0
+#: Least rows, and least share of the rows tried that must fit.
+FEWEST, MAJORITY = 3, 0.5
 #: Least sum of the gains in fit over the root of the sum of their squares: gains of
 #: either sign, as where the columns do not matter, reach it once in twenty times.
 CLEAR_GAIN = 1.645
@@ -118,7 +119,9 @@ class Candidates(NamedTuple):
     by_chance: float
 
 
-def swapped_columns(table: Table, found: CrossFit, flags: Bools) -> list[Repair]:
+def swapped_columns(
+    table: Table, found: CrossFit, flags: Bools, level: float
+) -> tuple[Finding, ...]:
     """Pairs of columns with rows that are usual and fit once exchanged.
 
     Parameters
@@ -127,36 +130,44 @@ def swapped_columns(table: Table, found: CrossFit, flags: Bools) -> list[Repair]
     found : CrossFit
     flags : array of bool of shape (m,)
         Of the used rows.
+    level : float
+        False claims of a clean table, on average.
 
     Returns
     -------
-    repairs : list of Repair
+    findings : tuple of Finding
         Of the kind "swap", that of most rows first; a row is in one of them at most.
-        Of the rows tried most must fit; more than twice as many as would be tried, or
-        would fit with other rows' values, by chance; and on the whole they must fit
-        clearly better exchanged than as they are.
+        Of the rows tried most must fit; more than would be tried, or would fit with
+        other rows' values, by chance (Poisson, over all pairs); and on the whole they
+        must fit clearly better exchanged than as they are.
     """
     columns = Columns.of(table, found.rows)
     pairs = list(_candidates(columns, flags))
     if not pairs:
-        return []
+        return ()
     tried = np.unique(np.concatenate([np.r_[p.both, p.single] for p in pairs]))
     judge = _Judge.without(table, found, columns, flags, tried)
     if judge is None:
-        return []
-    proven = [(p, judge.proven(p)) for p in pairs]
-    repairs, free = [], np.ones(len(found.rows), dtype=bool)
+        return ()
+    level /= max(len(columns.at) * (len(columns.at) - 1) / 2, 1.0)
+    proven = [(p, judge.proven(p, level)) for p in pairs]
+    findings, free = [], np.ones(len(found.rows), dtype=bool)
     for pair, rows in sorted(proven, key=lambda entry: -len(entry[1])):
         rows = np.sort(rows[free[rows]])
         if len(rows) < FEWEST:
             continue
         free[rows] = False
-        first, second = (table.features[columns.at[j]].name for j in (pair.a, pair.b))
-        names = f"{first} and {second}"
-        text = f"swapped: {names} ({len(rows)} rows)"
-        where = [int(row) + 1 for row in found.rows[rows]]
-        repairs.append(Repair(text, names, "swap", where))
-    return repairs
+        names = [table.features[columns.at[j]].name for j in (pair.a, pair.b)]
+        where = first_rows(found.rows[rows])
+        cells = columns.values[rows][:, [pair.a, pair.b]]
+        changes = [
+            Change(row, names[k], f"{own[k]:.6g}", f"{own[1 - k]:.6g}")
+            for row, own in zip(where, cells, strict=False)
+            for k in (0, 1)
+        ]
+        findings.append(Finding("slips", "swap", names, where, len(rows), {}, {},
+                                changes))  # fmt: skip
+    return tuple(findings)
 
 
 def _candidates(columns: Columns, flags: Bools) -> Iterator[Candidates]:
@@ -223,7 +234,7 @@ class _Judge(NamedTuple):
             found.least_scale,
         )  # fmt: skip
 
-    def proven(self, pair: Candidates) -> Indices:
+    def proven(self, pair: Candidates, level: float) -> Indices:
         """Rows of the pair that fit exchanged, or none if that may be chance."""
         rows: Indices = np.concatenate([pair.both, pair.single])
         cells = self.columns.values[rows]
@@ -233,8 +244,9 @@ class _Judge(NamedTuple):
         gain = as_is - swapped
         clear = gain.sum() >= CLEAR_GAIN * float(np.sqrt(np.sum(gain**2)))
         chance = pair.by_chance + self._by_other_values(pair)
-        enough = max(FEWEST, CHANCE_FACTOR * chance, MAJORITY * len(rows))
-        if not clear or not gain.any() or fits.sum() < enough:
+        accident = float(poisson.sf(fits.sum() - 1, chance))
+        enough = max(FEWEST, MAJORITY * len(rows))
+        if not clear or not gain.any() or fits.sum() < enough or accident > level:
             return rows[:0]
         return rows[fits]
 

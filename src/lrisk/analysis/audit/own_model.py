@@ -1,0 +1,310 @@
+"""The user's own model as the judge: any estimator, or predictions made elsewhere.
+
+Either way rows are judged by predictions of models that have not seen them. They are
+what `OutlierDetector` and `LabelErrorDetector` take; here an estimator makes them, on
+the folds of the audit, and predictions that are given are checked.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+from ..._params import refused
+from ..._typing import AnyArray, Bools, Floats, Indices
+from ...estimators import LabelErrorDetector, OutlierDetector
+from ...estimators.row_facts import check_probabilities
+from ...tables import Preparation, Table
+from ...tables.cells import raw_column, raw_columns
+from ...tables.table import closest
+
+#: Times that a regressor is cross-fitted: to all rows, then to those not flagged, for
+#: wrong rows move its predictions for others.
+ROUNDS = 2
+
+
+class OwnModel(NamedTuple):
+    """What rows are judged by instead of lrisk's own fits.
+
+    Attributes
+    ----------
+    label : str
+        What it is called where fits are compared.
+    estimator : estimator or None
+    columns : table or None
+        What the estimator is given of all rows; None for the prepared matrix.
+    targets : array of shape (n,)
+        Numbers, or labels as they stand in the table.
+    predictions : array of shape (n,) or (n, n_classes), or None
+        Given instead of an estimator.
+    """
+
+    label: str
+    estimator: Any
+    columns: Any
+    targets: AnyArray
+    predictions: Floats | None
+
+    def judge(
+        self,
+        table: Table,
+        rows: Indices,
+        fold: Indices,
+        X: Floats,
+        contamination: str | float,
+        seed: int,
+    ) -> tuple[Floats, Any]:
+        """Out-of-fold predictions of the rows, and the detector that judged by them.
+
+        Parameters
+        ----------
+        table : Table
+        rows, fold : arrays of shape (m,)
+            Rows whose target is known, and their folds.
+        X : array of shape (m, d)
+            Their prepared columns, which tell how large the noise is where.
+        contamination : "auto" or float
+        seed : int
+        """
+        options: Any = {"contamination": contamination, "random_state": seed}
+        y = table.y[rows]
+        if table.task == "classification":
+            predicted = self._out_of_fold(table, rows, fold, np.ones(len(y), bool))
+            labels = LabelErrorDetector(**options)
+            return predicted, labels.fit(X, y, probabilities=predicted)
+        believed = np.ones(len(rows), dtype=bool)
+        for _ in range(ROUNDS):
+            predicted = self._out_of_fold(table, rows, fold, believed)
+            found = OutlierDetector(**options).fit(X, y, predictions=predicted)
+            believed = found.inlier_mask_
+            if self.estimator is None or believed.all():
+                break
+        return predicted, found
+
+    def _out_of_fold(
+        self, table: Table, rows: Indices, fold: Indices, believed: Bools
+    ) -> Floats:
+        """What models fitted to believed rows of other folds say of each row."""
+        if self.predictions is not None:
+            return np.asarray(self.predictions[rows])
+        classes = table.task == "classification"
+        shape = (len(rows), len(table.classes)) if classes else (len(rows),)
+        predicted = np.zeros(shape)
+        for k in np.unique(fold):
+            held, others = fold == k, (fold != k) & believed
+            fitted_to, asked = self._given(table, rows[others], rows[held])
+            y = self.targets[rows[others]]
+            try:
+                model = clone(self.estimator).fit(fitted_to, y)
+                own = _probabilities(model, asked, self.targets[rows]) if classes \
+                    else np.asarray(model.predict(asked), dtype=np.float64)  # fmt: skip
+            except Exception as error:  # of somebody else's code, which may be any
+                raise ValueError(self._failed(error)) from error
+            if own.shape != predicted[held].shape or not np.all(np.isfinite(own)):
+                shaped = own.shape == predicted[held].shape
+                got = "NaN or infinity" if shaped else f"shape {own.shape}"
+                rule = "one that predicts a finite number for every row"
+                remedy = "let it predict rows it has not seen, and look at what it says"
+                raise ValueError(refused("audit", "estimator", rule, got, remedy))
+            predicted[held] = own
+        return predicted
+
+    def _given(self, table: Table, *parts: Indices) -> list[Any]:
+        """Rows as the estimator takes them; a preparation is learnt from the first."""
+        if self.columns is not None:
+            return [_safe_indexing(self.columns, rows) for rows in parts]
+        preparation = Preparation(table.features).fit(parts[0])
+        return [preparation.transform(rows) for rows in parts]
+
+    def _failed(self, error: Exception) -> str:
+        remedy = (
+            "a pipeline is given the columns as they are: let it encode text and fill "
+            "in missing cells, or pass the model alone"
+            if self.columns is not None
+            else "wrap it in make_pipeline to give it the columns as they are, by name"
+        )
+        rule = "one that fits and predicts this table"
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        words = words if len(words) <= 120 else f"{words[:117]}..."
+        return refused("audit", "estimator", rule, words, remedy)
+
+
+def own_model(
+    table: Table, data: Any, target: Any, estimator: Any, predictions: Any, seed: int
+) -> OwnModel | None:
+    """The user's model, checked; None if none was given."""
+    if estimator is None and predictions is None:
+        return None
+    if estimator is not None and predictions is not None:
+        rule, remedy = "left out where predictions are given", "pass one of the two"
+        got = type(estimator).__name__
+        raise ValueError(refused("audit", "estimator", rule, got, remedy))
+    labels = _labels(table)
+    if predictions is not None:
+        checked = _checked_predictions(table, predictions)
+        return OwnModel("your predictions", None, None, labels, checked)
+    _check_estimator(table, estimator)
+    name = type(estimator).__name__
+    if isinstance(estimator, Pipeline):
+        name = type(estimator.steps[-1][1]).__name__
+    columns = None
+    if prepares_itself(estimator):
+        left_out = {target} if isinstance(target, str) else set()
+        columns = _without(data, {*left_out, table.id_column})
+    if labels.dtype.kind == "f" and table.classes:
+        labels = table.y  # classifiers refuse fractions: the classes are numbered
+    return OwnModel(f"your {name}", _seeded(estimator, seed), columns, labels, None)
+
+
+def taken_out(data: Any, name: str, target: Any) -> tuple[Any, AnyArray]:
+    """A table without the column of predictions, and that column."""
+    if isinstance(target, str) and name == target:
+        rule, remedy = "another column than the target", "name that of the predictions"
+        raise ValueError(refused("audit", "predictions", rule, name[:80], remedy))
+    names, raw = raw_columns(data)
+    name = closest(name, names, "predictions")
+    return _without(data, {name}), raw[names.index(name)]
+
+
+def prepares_itself(estimator: Any) -> bool:
+    """Whether a pipeline is in it, which encodes and fills in by itself."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    return any(isinstance(part, Pipeline | ColumnTransformer) for part in parts)
+
+
+def _without(data: Any, names: set[str]) -> Any:
+    """The table less some columns; a dict becomes a data frame."""
+    if isinstance(data, dict):
+        import pandas as pd
+
+        data = pd.DataFrame(data)
+    if not hasattr(data, "columns"):
+        return np.asarray(data)
+    kept = [at for at, name in enumerate(data.columns) if str(name) not in names]
+    return data.iloc[:, kept] if hasattr(data, "iloc") else data[:, kept]
+
+
+def _labels(table: Table) -> AnyArray:
+    """Targets as the table has them: words, whole numbers, booleans, numbers."""
+    goal = table.target
+    if table.task == "regression":
+        return table.y
+    if goal.has_levels:
+        return np.array([*goal.levels, ""])[goal.values]
+    if goal.kind == "boolean":
+        return np.asarray(goal.values == 1.0)
+    known = goal.values[~np.isnan(goal.values)]
+    whole = np.all(known == np.round(known))
+    return np.nan_to_num(goal.values).astype(np.int64) if whole else goal.values
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """A copy that draws the same every time, where nothing else was asked for."""
+    own = clone(estimator)
+    undecided = {
+        name: seed
+        for name, value in own.get_params(deep=True).items()
+        if name.rpartition("__")[2] == "random_state" and value is None
+    }
+    return own.set_params(**undecided)
+
+
+def _check_estimator(table: Table, estimator: Any) -> None:
+    rule = "a scikit-learn estimator with fit, predict and get_params"
+    if isinstance(estimator, type):
+        remedy = f"pass an instance: {estimator.__name__}()"
+        raise TypeError(refused("audit", "estimator", rule, "a class", remedy))
+    if not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
+        got, remedy = type(estimator).__name__, "pass RandomForestRegressor(), say"
+        raise TypeError(refused("audit", "estimator", rule, got, remedy))
+    wanted, unwanted = "classifier", is_regressor
+    if table.task == "regression":
+        wanted, unwanted = "regressor", is_classifier
+    if hasattr(estimator, "__sklearn_tags__") and unwanted(estimator):
+        other = "regression" if wanted == "classifier" else "classification"
+        rule = f"a {wanted}, for the target was read for {table.task}"
+        remedy = f"pass another, or choose the task {other}"
+        got = type(estimator).__name__
+        raise ValueError(refused("audit", "estimator", rule, got, remedy))
+
+
+def _probabilities(model: Any, asked: Any, labels: AnyArray) -> Floats:
+    """Of all classes in sorted order; 0 and 1 where the model only names a class."""
+    classes = np.unique(labels)
+    if hasattr(model, "predict_proba"):
+        stated = np.asarray(model.predict_proba(asked), dtype=np.float64)
+        known = np.asarray(model.classes_)
+    else:
+        known = classes
+        stated = (np.asarray(model.predict(asked))[:, None] == classes).astype(float)
+    whole = np.zeros((len(stated), len(classes)))
+    whole[:, np.searchsorted(classes, known)] = stated
+    return whole
+
+
+def _checked_predictions(table: Table, given: Any) -> Floats:
+    """Numbers, or probabilities of classes, of every row of the table."""
+    n, known = table.n_rows, table.used
+    shape = np.shape(given)
+    remedy = "pass predictions by models that have not seen the row, in the same order"
+    if not shape or shape[0] != n:
+        rule, got = f"one for each row, {n}", shape[0] if shape else given
+        raise ValueError(refused("audit", "predictions", rule, got, remedy))
+    if table.task == "classification":
+        return _of_classes(table, given)
+    if len(shape) == 2 and shape[1] == 1:
+        given = np.asarray(given)[:, 0]
+    cells = raw_column(given, "predictions")
+    if cells.dtype.kind not in "biuf":
+        rule, got = "numbers, as the target is", type(cells[0]).__name__
+        raise ValueError(refused("audit", "predictions", rule, got, remedy))
+    found = cells.astype(np.float64)
+    lost = known & ~np.isfinite(found)
+    if lost.any():
+        rule = "finite wherever the target is known"
+        got = f"NaN or infinity in row {int(np.flatnonzero(lost)[0]) + 1}"
+        raise ValueError(refused("audit", "predictions", rule, got, remedy))
+    if np.all(found[known] == table.y[known]):
+        rule, got = "made without the row's own target", "the targets themselves"
+        raise ValueError(refused("audit", "predictions", rule, got, remedy))
+    return found
+
+
+def _of_classes(table: Table, given: Any) -> Floats:
+    """Probabilities of the classes, from a table of them, or from one column.
+
+    A column holds labels or, of two classes, probabilities of the second.
+    """
+    classes, rows = table.classes, np.flatnonzero(table.used)
+    stated = np.zeros((table.n_rows, len(classes)))
+    if np.ndim(given) == 2:
+        if hasattr(given, "columns"):
+            names = [str(name) for name in given.columns]
+            if sorted(names) == sorted(classes):
+                given = given[[given.columns[names.index(name)] for name in classes]]
+        given = np.asarray(given)
+        own = np.array(classes)
+        stated[rows] = check_probabilities(
+            "audit", given[rows], len(rows), own, "predictions"
+        )
+        return stated
+    cells = raw_column(given, "predictions")
+    labels = _labels(table)
+    known = np.unique(labels[rows])
+    own = cells[rows]
+    words = own.astype(str) if labels.dtype.kind == "U" else own
+    named = words[:, None] == known
+    if named.any(axis=1).all():
+        stated[rows] = named
+        return stated
+    numbers = own.dtype.kind in "iuf" and bool(np.all((own >= 0.0) & (own <= 1.0)))
+    if len(classes) == 2 and numbers:
+        stated[rows] = np.column_stack([1.0 - own, own])
+        return stated
+    odd = own[~named.any(axis=1)][0]
+    rule = "labels of the target, or probabilities: one column for each class"
+    remedy = "pass out-of-fold predictions of a classifier for this target"
+    raise ValueError(refused("audit", "predictions", rule, str(odd)[:40], remedy))

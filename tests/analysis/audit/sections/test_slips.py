@@ -1,0 +1,76 @@
+"""Slips of a feature are named; errors without a rule are not."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from lrisk import audit
+from lrisk.analysis.audit.sections import Context, part_of_false_claims
+from lrisk.analysis.audit.sections.slips import Slips
+from lrisk.tables import table_of
+
+
+def heights(slip, n=200):
+    rng = np.random.default_rng(0)
+    length, width = rng.uniform(50, 90, n), rng.uniform(5, 15, n)
+    y = 3 * length + 10 * width + rng.normal(0, 2, n)
+    wrong = np.arange(n) % 10 == 3
+    if slip == "factor":
+        length = np.where(wrong, 10 * length, length)
+    else:
+        y = np.where(wrong, rng.normal(2000, 700, n), y)
+    return {"length": length, "width": width, "y": y}, wrong
+
+
+def test_slip_of_a_feature_is_named():
+    data, wrong = heights("factor")
+    (slip, *_) = [f for f in audit(data, "y").findings if f.section == "slips"]
+    assert (slip.columns, slip.numbers["factor"]) == (["length"], 0.1)
+    assert Slips().words(slip).endswith("flagged rows fit if length is divided by 10.")
+    rows = np.array(slip.rows) - 1
+    assert wrong[rows].mean() > 0.9 and len(rows) >= 0.5 * wrong.sum()
+
+
+def test_errors_without_a_rule_get_no_repair():
+    data, wrong = heights("random")
+    result = audit(data, "y")
+    assert np.sum(result.flags & wrong) >= 0.9 * wrong.sum()
+    assert not [f for f in result.findings if f.section == "slips"]
+
+
+def found(y, expected, scale, seed=0):
+    """What fits would say of flagged rows with these targets, and nothing else."""
+    n = len(y)
+    table = table_of({"x": np.arange(n) % 7 / 7.0, "y": y}, "y", "regression")
+    fits = SimpleNamespace(
+        rows=np.arange(n), scores=np.ones(n), expected=expected, least_scale=0.0,
+        scale=np.full(n, scale), folds=[], fold=np.zeros(n, dtype=int),
+    )  # fmt: skip
+    context = Context(table, part_of_false_claims(), fits, np.ones(n, dtype=bool))
+    return Slips().find(context)
+
+
+def test_slips_of_random_values_are_stated_by_chance_only():
+    """Wrong targets without a rule, near and far: one table in fifty gets a slip."""
+    claims = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        expected = rng.uniform(100, 300, 25)
+        wrong = expected * np.exp(rng.normal(0, 1.5, 25)) * rng.choice([-1, 1], 25)
+        claims += bool(found(wrong, expected, rng.choice([3.0, 15.0, 40.0])))
+    assert claims <= 8  # 200 · 0.1/7, and two standard errors more
+
+
+def test_what_any_large_divisor_makes_fit_is_no_slip():
+    """Targets about zero: divided by ten or by a thousand, all of them fit."""
+    rng = np.random.default_rng(0)
+    expected = rng.normal(0, 0.5, 30)
+    assert found(rng.choice([-1, 1], 30) * rng.uniform(5, 15, 30), expected, 1.0) == []
+
+
+def test_five_rows_tell_a_slip_where_noise_is_small():
+    rng = np.random.default_rng(0)
+    expected = rng.uniform(100, 300, 5)
+    (slip,) = found(10 * expected + rng.normal(0, 10, 5), expected, 4.0)
+    assert slip.numbers["factor"] == 0.1 and slip.count == 5
+    assert found(10 * expected, expected, 60.0) == []

@@ -1,0 +1,215 @@
+"""Rows are judged by the user's own model, or by its out-of-fold predictions."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+
+from lrisk import audit
+
+WRONG = np.arange(8)
+
+
+def flats(n=160, seed=0):
+    """Prices, the first eight ten times too high, that follow a curve."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size": rng.uniform(20, 120, n),
+            "kind": rng.choice(["flat", "house"], n),
+            "floor": np.where(rng.random(n) < 0.1, np.nan, rng.integers(0, 9, n)),
+        }
+    )
+    frame["price"] = 200 + frame["size"] ** 2 / 20 + 90 * (frame["kind"] == "house")
+    frame["price"] += rng.normal(0, 8, n)
+    frame.loc[WRONG, "price"] *= 10
+    return frame
+
+
+def kinds(n=240, seed=0):
+    """Labels that the size tells; the first fifteen are the other one."""
+    rng = np.random.default_rng(seed)
+    size = rng.uniform(20, 120, n)
+    big = (size > 70) ^ (np.arange(n) < 15)
+    words = np.where(big, "big", "small").astype(object)
+    return pd.DataFrame({"size": size, "other": rng.normal(size=n), "kind": words})
+
+
+class ByName(RegressorMixin, BaseEstimator):
+    """A model that knows its columns by their names, and fails in other ways."""
+
+    def __init__(self, fails=""):
+        self.fails = fails
+
+    def fit(self, X, y):
+        if self.fails == "fit":
+            raise RuntimeError("out\nof\x1b[31m luck")
+        self.line_ = LinearRegression().fit(X[["size"]] ** 2, y)
+        return self
+
+    def predict(self, X):
+        told = self.line_.predict(X[["size"]] ** 2)
+        if self.fails == "shape":
+            return np.column_stack([told, told])
+        return np.full(len(X), np.nan) if self.fails == "nan" else told
+
+
+BY_NAME = make_pipeline(
+    make_column_transformer((OneHotEncoder(), ["kind"]), (StandardScaler(), ["size"])),
+    Ridge(),
+)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "label"),
+    [
+        (RandomForestRegressor(30), "your RandomForestRegressor"),
+        (BY_NAME, "your Ridge"),
+        (GridSearchCV(BY_NAME, {"ridge__alpha": [0.1, 1.0]}), "your GridSearchCV"),
+        (make_pipeline(ByName()), "your ByName"),
+    ],
+)
+def test_any_regressor_judges_the_rows(estimator, label):
+    data = flats()
+    before = repr(estimator)
+    result = audit(data, "price", estimator=estimator)
+    assert np.flatnonzero(result.flags).tolist() == WRONG.tolist()
+    assert result.losses[-1].label == label and result.losses[-1].name == "own"
+    assert result.options["judged by"] == label
+    away = data["price"] - np.array([float(told) for told in result.expected])
+    np.testing.assert_allclose(away, result.residuals, rtol=1e-2, atol=6.0)
+    assert repr(estimator) == before
+
+
+def test_the_same_seed_gives_the_same_judgement():
+    data, forest = flats(80), RandomForestRegressor(10)
+    first, second = (audit(data, "price", estimator=forest) for _ in range(2))
+    np.testing.assert_array_equal(first.scores, second.scores)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RandomForestClassifier(50),
+        LinearSVC(),
+        make_pipeline(
+            make_column_transformer((StandardScaler(), ["size"])),
+            LogisticRegression(class_weight={"big": 1.0, "small": 1.1}),
+        ),
+    ],
+)
+def test_any_classifier_judges_the_labels(estimator):
+    result = audit(kinds(seed=2), "kind", estimator=estimator)
+    flagged = np.flatnonzero(result.flags)
+    assert len(flagged) >= 9 and np.mean(flagged < 15) > 0.9
+    assert result.losses[-1].accuracy > 0.85
+    row = result.flagged[0]
+    assert row.observed != row.expected
+
+
+def test_predictions_of_a_model_that_lives_elsewhere():
+    data = flats()
+    X, y, folds = data.drop(columns="price"), data["price"], KFold(5, shuffle=True)
+    folds.random_state = 0
+    outside = cross_val_predict(BY_NAME, X, y, cv=folds)
+    by_array = audit(data, "price", predictions=outside)
+    assert np.flatnonzero(by_array.flags).tolist() == WRONG.tolist()
+    assert by_array.losses[-1].label == "your predictions"
+    data["told"] = outside
+    for table in (data, pl.from_pandas(data), dict(data)):
+        by_name = audit(table, "price", predictions="told")
+        np.testing.assert_array_equal(by_name.scores, by_array.scores)
+        assert "told" not in [column.name for column in by_name.columns]
+
+
+def test_predictions_of_classes_in_all_their_forms():
+    data = kinds()
+    X, y = data[["size", "other"]], data["kind"]
+    p = cross_val_predict(LogisticRegression(), X, y, method="predict_proba")
+    frame = pd.DataFrame(p[:, ::-1], columns=["small", "big"])
+    for given in (p, frame, p[:, 1]):
+        result = audit(data, "kind", predictions=given)
+        assert np.mean(result.flags[:15]) > 0.6 and np.mean(result.flags[15:]) < 0.02
+    labels = audit(data, "kind", predictions=np.where(p[:, 1] > 0.5, "small", "big"))
+    assert labels.losses[-1].accuracy == result.losses[-1].accuracy
+    numbered = data.assign(kind=(y == "small").astype(int))
+    again = audit(numbered, "kind", predictions=(p[:, 1] > 0.5).astype(int))
+    np.testing.assert_array_equal(again.scores, labels.scores)
+
+
+def test_labels_that_are_fractions_are_numbered_for_a_classifier():
+    data = kinds(seed=2)
+    data["kind"] = np.where(data["kind"] == "big", 0.5, 10.5)
+    result = audit(data, "kind", estimator=LogisticRegression())
+    assert result.classes == ["0.5", "10.5"] and result.losses[-1].accuracy > 0.85
+    told = audit(data, "kind", predictions=data["kind"] * 1.0)
+    assert told.losses[-1].accuracy == 1.0
+
+
+def test_rows_without_a_target_need_no_prediction():
+    data = flats(80)
+    outside = data["price"].to_numpy() + np.random.default_rng(0).normal(size=80)
+    data.loc[[3, 9], "price"] = np.nan
+    outside[[3, 9]] = np.nan
+    result = audit(data, "price", predictions=outside)
+    assert np.flatnonzero(np.isnan(result.scores)).tolist() == [3, 9]
+    forest = audit(data, "price", estimator=RandomForestRegressor(10))
+    assert np.flatnonzero(np.isnan(forest.scores)).tolist() == [3, 9]
+
+
+class NoModel(ClassifierMixin):
+    """No estimator: nothing can clone it."""
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"estimator": Ridge}, "pass an instance: Ridge()"),
+        ({"estimator": "Ridge"}, "a scikit-learn estimator with fit, predict"),
+        ({"estimator": NoModel()}, "a scikit-learn estimator with fit, predict"),
+        ({"estimator": LogisticRegression()}, "a regressor, for the target was read"),
+        ({"estimator": ByName()}, "wrap it in make_pipeline to give it the columns"),
+        ({"estimator": make_pipeline(Ridge())}, "let it encode text and fill in"),
+        ({"estimator": make_pipeline(ByName("fit"))}, "RuntimeError: out of"),
+        ({"estimator": make_pipeline(ByName("nan"))}, "got 'NaN or infinity'"),
+        ({"estimator": make_pipeline(ByName("shape"))}, "shape (8, 2)"),
+        ({"estimator": Ridge(), "predictions": np.ones(40)}, "pass one of the two"),
+        ({"predictions": np.ones(39)}, "one for each row, 40, got 39"),
+        ({"predictions": 3.0}, "one for each row, 40"),
+        ({"predictions": np.full(40, np.nan)}, "NaN or infinity in row 1"),
+        ({"predictions": np.full(40, "a")}, "numbers, as the target is"),
+        ({"predictions": "siz"}, "did you mean 'size'?"),
+        ({"predictions": "price"}, "another column than the target"),
+        ({"predictions": flats(40)["price"]}, "without the row's own target"),
+    ],
+)
+def test_bad_models_are_refused_in_one_line(options, words):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        audit(flats(40), "price", **options)
+    message = str(caught.value)
+    assert words in message and "\n" not in message and message.startswith("audit: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"estimator": Ridge()}, "a classifier, for the target was read"),
+        ({"predictions": np.full((60, 2), 0.6)}, "predictions must be rows that sum"),
+        ({"predictions": np.full((60, 3), 1 / 3)}, "predictions must be of shape"),
+        ({"predictions": np.full((60, 2), np.nan)}, "predictions must be within 0"),
+        ({"predictions": np.full(60, "huge")}, "labels of the target, or prob"),
+        ({"predictions": np.full(60, 1.5)}, "labels of the target, or prob"),
+    ],
+)
+def test_bad_models_of_classes_are_refused_in_one_line(options, words):
+    with pytest.raises(ValueError) as caught:
+        audit(kinds(60), "kind", **options)
+    assert words in str(caught.value) and "\n" not in str(caught.value)
