@@ -147,3 +147,21 @@ def test_settings_are_checked_and_obeyed():
     for bad in ({"min_frequency": 1.5}, {"max_categories": 0}, {"standardize": "no"}):
         with pytest.raises(ValueError, match=next(iter(bad))):
             TablePreparation(**bad).fit(table)
+
+
+@pytest.mark.parametrize("size", [1e300, -1e300, 1e200])
+def test_one_absurd_cell_does_not_make_all_others_equal(size):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    usual = TablePreparation().fit(X).transform(X[1:])
+    X[0, 0] = size
+    found = TablePreparation().fit_transform(X)
+    assert np.isfinite(found).all()
+    assert np.std(found[1:, 0]) > 0.5 * np.std(usual[:, 0])
+    np.testing.assert_allclose(found[1:, 1], usual[:, 1])
+
+
+@pytest.mark.parametrize("size", [1e300, 1e200, 1e-300])
+def test_a_column_that_no_square_can_hold_is_refused(size):
+    X = np.random.default_rng(0).normal(size=(50, 2)) * [1.0, size]
+    with pytest.raises(ValueError, match=r"column .* in size.* rescale it"):
+        TablePreparation().fit(X)

@@ -8,6 +8,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._arrays import check_typical_size
 from .._params import check_choice, check_count, check_real, refused
 from .._typing import AnyArray, Floats, Indices
 from ..procedures.label_noise import FeatureScaling, plain_scaling
@@ -225,6 +226,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             rule = "a table of at least one column that varies and is no identifier"
             got = f"{len(columns)} that are not, n_samples = {len(columns[0].values)}"
             raise ValueError(refused(self, "X", rule, got, "add features or rows"))
+        for column in features:
+            if column.kind == "numeric":
+                name = f"column {column.name[:60]}"
+                check_typical_size(self, name, column.values)
         self._rules = [ColumnRule.of(column) for column in features]
         self._learn(features)
         X = self._encoded(features)

@@ -206,7 +206,7 @@ def check_width(n_columns: int) -> None:
         raise ValueError(refused("table", "data", rule, n_columns, remedy))
 
 
-def closest(name: str, names: Sequence[str], role: str) -> str:
+def closest(name: str, names: Sequence[str], role: str, owner: str = "table") -> str:
     """The name, or an error that suggests the nearest one."""
     if name in names:
         return name
@@ -217,5 +217,5 @@ def closest(name: str, names: Sequence[str], role: str) -> str:
     else:
         shown = ", ".join(repr(n[:40]) for n in names[:8])
         remedy = f"there are {shown}{', ...' if len(names) > 8 else ''}"
-    message = refused("table", role, "the name of a column", name[:80], remedy)
+    message = refused(owner, role, "the name of a column", name[:80], remedy)
     raise ValueError(message.replace("?.", "?"))

@@ -165,7 +165,7 @@ def taken_out(data: Any, name: str, target: Any) -> tuple[Any, AnyArray]:
         rule, remedy = "another column than the target", "name that of the predictions"
         raise ValueError(refused("audit", "predictions", rule, name[:80], remedy))
     names, raw = raw_columns(data)
-    name = closest(name, names, "predictions")
+    name = closest(name, names, "predictions", "audit")
     return _without(data, {name}), raw[names.index(name)]
 
 
