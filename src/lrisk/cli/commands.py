@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .._version import __version__
+from .auditing import audited, estimator_at, open_report, predictions_at
 from .errors import (
     BUG,
     DONE,
@@ -166,12 +167,12 @@ def audit(
     options["compare"] = read_audit(compare) if compare else None
     frame = _read(data, target, no_header)
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
-    options["estimator"] = _imported(options["estimator"])
-    options["predictions"] = _predictions(options["predictions"], frame)
+    options["estimator"] = estimator_at(options["estimator"])
+    options["predictions"] = predictions_at(options["predictions"], frame)
     shown = "json" if as_json else "nothing" if quiet else "words"
-    result = _audited(frame, target, name, options, folder, redact, shown)
+    result = audited(frame, target, name, options, folder, redact, shown)
     if opened:
-        _open(folder / "report.html")
+        open_report(folder / "report.html")
     if fail_above is not None and result.interval[0] > fail_above:
         click.echo(
             f"lrisk: at least {result.interval[0]:.1%} of the rows do not fit, "
@@ -189,74 +190,6 @@ def _read(data: Path, target: str | None, no_header: bool) -> Any:
     for note in table.notes:
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
     return table.frame
-
-
-def _audited(
-    data: Any,
-    target: str,
-    source: str,
-    options: dict[str, Any],
-    out: Path,
-    redact: bool,
-    shown: str = "words",
-) -> Any:
-    """Audit, write, and print words, JSON or nothing; the result."""
-    from ..analysis.audit import audit as run_audit
-    from ..report import redacted, write_audit
-    from ..report.writing import earlier_verdicts
-    from .printing import plain, print_audit, progress_bar, terminal
-    from .reading import check_same_table
-
-    given = options.pop("verdicts", None)
-    words = given.words if given else None
-    with progress_bar(terminal(stderr=True), shown != "nothing") as progress:
-        result = run_audit(
-            data, target, source=source, progress=progress, verdicts=words, **options
-        )
-    if given:
-        check_same_table(given, result)
-    earlier = earlier_verdicts(out, result)
-    written = write_audit(result, out, redact)
-    if shown == "json":
-        click.echo((out / "audit.json").read_text("utf-8"))
-    if shown != "words":
-        return result
-    console = terminal()
-    print_audit(redacted(result) if redact else result, console)
-    console.print("\nWritten: " + ", ".join(plain(path) for path in written))
-    if earlier.saved:
-        console.print(f"The verdicts of another table were saved in {earlier.saved}.")
-    elif set(earlier.kept) - set(result.judgements):
-        console.print(
-            "Verdicts that stood in rows.csv were kept; give the file back "
-            "(--verdicts) to have them respected."
-        )
-    return result
-
-
-def _open(report: Path) -> None:
-    """Show the report; where there is no browser, say so and go on."""
-    import webbrowser
-
-    if not webbrowser.open(report.resolve().as_uri()):
-        click.echo(f"lrisk: no browser was found to open {report}", err=True)
-
-
-def _imported(place: str | None) -> Any:
-    """The user's own estimator; importing its module runs its code, as asked for."""
-    from .registry import imported_estimator
-
-    return None if place is None else imported_estimator(place)
-
-
-def _predictions(given: str | None, frame: Any) -> Any:
-    """The name of a column of the table, or what a file holds, one column or more."""
-    from ..tables.files import read_table
-
-    if given is None or given in frame or not Path(given).is_file():
-        return given  # a name that is none is refused with the nearest one
-    found = read_table(Path(given)).frame
-    return found.iloc[:, 0] if found.shape[1] == 1 else found
 
 
 def _writable(folder: Path) -> None:
@@ -401,7 +334,7 @@ def demo(out: Path, seed: int) -> None:
     planted = planted_errors(seed)
     source = "rents of 400 flats (generated)"
     options = {"seed": seed, "group": "desk"}
-    result = _audited(planted.data, planted.target, source, options, out, False)
+    result = audited(planted.data, planted.target, source, options, out, False)
     click.echo(f"\n{found_words(planted.wrong, result.flags)[0]}")
     click.echo(f"Open {out / 'report.html'} in a browser.")
 
