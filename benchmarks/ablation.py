@@ -38,6 +38,7 @@ def none_of(rows: Any, *_: Any, **__: Any) -> Any:
 STAGES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "line as reference": (assessment, "line_reference", lambda *_: None),
     "ordinary reference": (assessment, "predictable_ratio", lambda *_: 1.0),
+    "columns rescaled": (assessment.Columns, "differ", lambda *_: False),
     "reference refitted": (assessment, "_polished", lambda y, found, *_: found),
     "point mass": (assessment, "has_point_mass", lambda *_: False),
     "ties spread": (assessment, "dithered", lambda residuals, _: residuals),

@@ -223,6 +223,18 @@ def test_new_rows_are_judged_without_their_place():
     np.testing.assert_allclose(elsewhere, reference.predict(new), atol=1e-9)
 
 
+def test_columns_differ_by_more_than_chance():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 20))
+    columns = Columns.of(X)
+    assert not Columns.of(X[rng.random(1000) < 0.7]).differ(columns)
+    assert not columns.differ(columns)
+    for change in (1.5 * X, X + 0.5):
+        wide = np.where(np.arange(20) == 7, change, X)
+        assert Columns.of(wide).differ(columns)
+        assert columns.differ(Columns.of(wide))
+
+
 def test_a_leverage_cluster_pulls_and_a_fitting_one_does_not():
     rng, X, y = linear(0)
     weights, nobody = np.ones(len(y)), np.zeros(len(y), dtype=bool)

@@ -14,6 +14,8 @@ FARTHEST = 1e100
 #: Scales beyond which a value cannot be used beside those within one: squares of both
 #: have sixteen digits together.
 USABLE = 1e8
+#: Share of its scale by which a column's centre or scale must move to be another.
+MOVED = 0.25
 #: How far the mean of log(1 + |z|) must lie above its median: FAR, which is e^1.5 times
 #: the usual distance, and FAR/d more because few columns vary more than many; and so
 #: many times the spread of the lower half.
@@ -134,6 +136,12 @@ class Columns(NamedTuple):
             if rounding[j] < mad < scale[j] / MANY_TIMES:
                 scale[j] = mad
         return cls(center, np.where(scale > 0.0, scale, 1.0))
+
+    def differ(self, others: "Columns") -> bool:
+        """Whether a column's centre or scale is another by more than a quarter."""
+        moved = np.abs(self.center - others.center) > MOVED * self.scale
+        ratio = np.abs(np.log(self.scale / others.scale)) > np.log1p(MOVED)
+        return bool(np.any(moved | ratio))
 
     def standardised(self, X: Floats) -> Floats:
         """(X − center)/scale."""

@@ -255,6 +255,13 @@ def assess(
         found = _assessed_beside_mass(ordinary_reference(X, y, columns, places), y)
         return found._replace(beside_mass=True)
     found = _assessed(_nearer_reference(X, y, columns, seed, places), y, width)
+    if found.mixture.share >= C.large_share and found.reference.approximate:
+        # What was found may have widened the columns' scales.
+        own = Columns.of(X[~found.mixture.flagged])
+        if own.differ(columns):
+            columns = own
+            again = _assessed(robust_reference(X, y, columns, places), y, width)
+            found = again if again.mixture.share > 0.0 else found
     flagged, share = found.mixture.flagged, found.mixture.share
     if flagged.sum() < 3:
         return found
