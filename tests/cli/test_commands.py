@@ -380,14 +380,16 @@ def hasty(folder):
         "compare": (["--compare", str(folder / "bad.json")], "not an audit.json"),
         "nan": (["--fail-above", "nan"], "--fail-above must be"),
         "proc": (["--out", "/proc/nothing"], "cannot be written"),
+        "input": (["--verdicts", "-"], "only one of them can be the standard input"),
     }
 
 
-@pytest.mark.parametrize("case", ["compare", "nan", "proc"])
+@pytest.mark.parametrize("case", ["compare", "nan", "proc", "input"])
 def test_options_are_refused_before_the_work(case, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options, words = hasty(tmp_path)[case]
-    assert main(["audit", "no-such.csv", "--target", "y", *options]) == 2
+    data = "-" if case == "input" else "no-such.csv"
+    assert main(["audit", data, "--target", "y", *options]) == 2
     printed = capsys.readouterr().err
     assert words in printed and printed.count("\n") == 1
 
@@ -414,3 +416,15 @@ def test_rows_are_named_by_a_column(tmp_path):
         row = list(csv.DictReader(file))[3]
     assert row["id"] == "P003" and float(row["observed"]) == 400.0
     assert abs(float(row["expected"])) < 50.0
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_quiet_tells_no_notes(quiet, tmp_path, capsys):
+    frame = line_table().assign(name="flat")[["name", "x", "y"]]
+    total = f"Total,{frame.x.sum():.4f},{frame.y.sum():.4f}\n"
+    path = write(tmp_path, "t.csv", frame.to_csv(index=False) + total)
+    options = ["--out", str(tmp_path / "o"), *(["--quiet"] if quiet else [])]
+    assert main(["audit", path, "--target", "y", *options]) == 0
+    printed = capsys.readouterr()
+    assert ("totals row left out" in printed.err) is not quiet
+    assert not quiet or printed.err == printed.out == ""

@@ -59,3 +59,10 @@ def test_quantities_that_cannot_be_read_are_no_classes():
     with pytest.raises(ValueError, match="in one unit"):
         table_of({"x": x, "y": pounds}, "y")
     assert table_of({"x": x, "y": [f"{i} kg" for i in range(200)]}, "y").y[7] == 7.0
+
+
+def test_classes_of_single_rows_are_refused():
+    x = np.arange(40.0) ** 1.1
+    for y in (x, [f"word{i}" for i in range(40)]):
+        with pytest.raises(ValueError, match=r"at least two rows.*40.*; choose"):
+            table_of({"x": x, "y": y}, "y", "classification")

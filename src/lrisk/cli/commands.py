@@ -161,11 +161,16 @@ def audit(
 
     if fail_above is not None and fail_above != fail_above:
         raise ValueError("--fail-above must be a number from 0 to 1, got nan")
+    if data == verdicts == Path("-"):
+        raise ValueError(
+            "DATA and --verdicts are both -, and only one of them can be the standard "
+            "input; give a file for the other"
+        )
     name = "data" if data == Path("-") else data.name
     folder = out or Path(f"{name.split('.')[0] or 'data'}-audit")
     _writable(folder)
     options["compare"] = read_audit(compare) if compare else None
-    frame = _read(data, target, no_header)
+    frame = _read(data, target, no_header, told=not quiet)
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
     options["estimator"] = estimator_at(options["estimator"])
     options["predictions"] = predictions_at(options["predictions"], frame)
@@ -182,12 +187,12 @@ def audit(
         raise click.exceptions.Exit(TOO_MANY)
 
 
-def _read(data: Path, target: str | None, no_header: bool) -> Any:
-    """The frame of a file; what was left out of it is told."""
+def _read(data: Path, target: str | None, no_header: bool, told: bool = True) -> Any:
+    """The frame of a file; what was left out of it is told, if anything is to be."""
     from ..tables.files import read_table
 
     table = read_table(data, target, header=not no_header)
-    for note in table.notes:
+    for note in table.notes if told else []:
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
     return table.frame
 

@@ -104,6 +104,11 @@ def _classified(goal: Column, notes: list[str]) -> Target:
     counts = np.bincount(codes[codes >= 0], minlength=len(classes))
     rare = counts < FEWEST_OF_CLASS
     example = "" if goal.has_levels else goal.example
+    if rare.all() and len(classes) > 1:
+        rule = "of classes of at least two rows each"
+        got = f"{len(classes)} values that occur once each"
+        remedy = "choose the task regression, if they are numbers, or another column"
+        raise ValueError(refused("table", "target", rule, got, remedy))
     if rare.any() and not rare.all():
         lone = int(rare.sum())
         notes.append(

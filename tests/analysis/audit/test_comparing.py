@@ -1,9 +1,14 @@
 """An earlier audit is checked before anything is done with it."""
 
+import numpy as np
 import pytest
 
 from lrisk import audit
-from lrisk.analysis.audit.comparing import check_comparable, comparison
+from lrisk.analysis.audit.comparing import (
+    check_comparable,
+    check_same_target,
+    comparison,
+)
 
 GOOD = {
     "flags": [True, False, False],
@@ -58,3 +63,14 @@ def test_good_ones_are_compared():
         "More rows flagged than before (1 then, 2 now); the estimated shares clearly "
         "differ."
     )
+
+
+@pytest.mark.parametrize("change", [{"target": "z"}, {"task": "classification"}])
+def test_audits_of_other_things_are_refused(change):
+    x = np.random.default_rng(0).normal(size=60)
+    before = {**GOOD, "target": "y", "task": "regression"}
+    check_same_target(before, "y", "regression")
+    check_same_target(GOOD, "y", "regression")  # it does not say of what
+    with pytest.raises(ValueError, match=r"compare must be .*; give") as told:
+        audit({"x": x, "y": x**2}, "y", compare={**before, **change})
+    assert "\n" not in str(told.value)

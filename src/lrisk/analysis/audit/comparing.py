@@ -36,6 +36,16 @@ def check_comparable(before: Any) -> None:
         raise _not_an_audit("losses that are none")
 
 
+def check_same_target(before: dict[str, Any], target: str, task: str) -> None:
+    """ValueError if an earlier audit says that it is of another target or task."""
+    for name, now in (("target", target), ("task", task)):
+        then = before.get(name, now)
+        if then != now:
+            rule = f"an audit of the {name} {now!r}"
+            remedy = f"give an audit.json of this {name}, or choose {then!r}"
+            raise ValueError(refused("audit", "compare", rule, then, remedy))
+
+
 def _is_curve(curve: Any) -> bool:
     return (
         isinstance(curve, dict)

@@ -12,7 +12,7 @@ from ..._typing import Bools, Floats, Indices
 from ..._version import __version__
 from ...spectra import parse_spectrum
 from ...tables import Table, table_of
-from .comparing import check_comparable, comparison
+from .comparing import check_comparable, check_same_target, comparison
 from .crossfit import CrossFit, Progress, cross_fit
 from .curves import coefficient_shifts, loss_curves, sensitivity, tail_level
 from .facts import Finding, FlaggedRow, GroupRate, Reason
@@ -167,6 +167,8 @@ def audit(
     if isinstance(predictions, str):
         data, predictions = taken_out(data, predictions, target)
     table = table_of(data, target, task, group, time, id)
+    if compare is not None:
+        check_same_target(compare, table.target.name, table.task)
     said = parse_verdicts(verdicts, table.n_rows)
     own = own_model(table, data, target, estimator, predictions, seed)
     recipe = Recipe(table.task, kernel, spectrum, contamination, seed, own=own)

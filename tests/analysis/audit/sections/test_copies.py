@@ -1,6 +1,7 @@
 """Rows that were entered more than once."""
 
 import numpy as np
+import pytest
 
 from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.copies import Copies
@@ -89,3 +90,63 @@ def test_few_values_have_copies_by_chance():
         data = {f"x{j}": rng.integers(0, levels, 80).astype(float) for j in range(4)}
         claims += bool(found({**data, "y": rng.integers(0, 30, 80) / 2.0}))
     assert claims <= 6  # 200 · 0.1/7, and two standard errors more
+
+
+def fahrenheit(rng):
+    x = rng.integers(0, 31, 60)
+    return {"x": x, "f": 1.8 * x + 32, "y": x + 273}
+
+
+def twice(rng):
+    x = rng.integers(0, 31, 60)
+    return {"x": x, "y": 2 * x}
+
+
+def straight_lines(rng):
+    x = rng.integers(0, 200, int(rng.choice([20, 40, 60, 200])))
+    return {"x": x, "a": 3 * x + 1, "b": 0.1 * x, "c": 5 - x, "y": 7 * x}
+
+
+def catalogue(rng):
+    product = rng.integers(0, 25, 300)
+    weight, price = rng.normal(size=25), rng.uniform(1, 90, 25).round(1)
+    names = np.array([f"kind {i % 9}" for i in range(25)], dtype=object)
+    columns = {"name": names, "weight": weight, "y": price}
+    return {name: values[product] for name, values in columns.items()}
+
+
+@pytest.mark.parametrize("make", [fahrenheit, twice, straight_lines, catalogue])
+def test_columns_that_follow_from_one_repeat_as_it_does(make):
+    for seed in range(20):
+        assert found(make(np.random.default_rng(seed))) == []
+
+
+@pytest.mark.parametrize("make", [fahrenheit, twice, straight_lines, catalogue])
+def test_a_block_of_such_columns_is_no_chance(make):
+    data = make(np.random.default_rng(0))
+    n = len(data["y"])
+    first = {name: values[: n // 2] for name, values in data.items()}
+    kinds = {finding.kind for finding in found(appended(first, range(n // 2)))}
+    assert kinds == {"block"}
+
+
+def test_a_block_does_not_hide_single_rows():
+    block, rest = found(appended(table(), [*range(40), 7, 90]))
+    assert (block.count, rest.count) == (40, 2)
+
+
+def test_single_rows_of_ordinary_tables():
+    for seed in range(10):
+        data = table(200, seed)
+        data["rent"] = np.random.default_rng(seed).integers(0, 5000, 200)
+        rows = np.random.default_rng(seed).permutation(200)[:6]
+        (finding,) = found(appended(data, rows))
+        assert finding.count == 6
+        (finding,) = found(appended({**data, "y": 3.0 * data["a"]}, rows))
+        assert finding.count == 6
+
+
+def test_single_rows_of_a_continuous_column_and_its_multiple():
+    a = np.random.default_rng(0).normal(size=2000)
+    (finding,) = found(appended({"a": a, "y": 3.0 * a}, [5, 900]))
+    assert (finding.kind, finding.count) == ("copy", 2)

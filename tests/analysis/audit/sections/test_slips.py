@@ -27,6 +27,8 @@ def test_slip_of_a_feature_is_named():
     (slip, *_) = [f for f in audit(data, "y").findings if f.section == "slips"]
     assert (slip.columns, slip.numbers["factor"]) == (["length"], 0.1)
     assert Slips().words(slip).endswith("flagged rows fit if length is divided by 10.")
+    assert slip.rows == sorted(slip.rows)
+    assert [change.row for change in slip.changes] == slip.rows
     rows = np.array(slip.rows) - 1
     assert wrong[rows].mean() > 0.9 and len(rows) >= 0.5 * wrong.sum()
 

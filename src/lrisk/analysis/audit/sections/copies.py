@@ -2,13 +2,18 @@
 
 import numpy as np
 
-from ...._typing import AnyArray, Indices
+from ...._typing import AnyArray, Floats, Indices
 from ....tables import Column, Table
 from ..facts import Finding
 from .base import Context, first_rows
 
 #: Rows that follow each other, as their copies do, from which on they are a block.
 FEWEST_OF_BLOCK = 3
+#: Share of the rows above which single copies are how a table is: a list of purchases,
+#: say, of products that fix every column.
+MOST_COPIES = 0.1
+#: Part of a column's largest number below which two numbers are taken as equal.
+ROUNDING = 1e-11
 #: Shifts and factors that mix 64 bits (the finaliser of MurmurHash3).
 MIXING = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53))
 
@@ -24,28 +29,32 @@ class Copies:
         """Copies, if chance has none: by half of the columns.
 
         Two rows are equal in all columns no more often than in half of them. Of a table
-        of few values that proves nothing, and nothing is said.
+        of few values that proves nothing, and nothing is said. Nor do single rows if
+        they are many or all columns follow from one, whose values may well repeat;
+        blocks do, as chance keeps no order.
         """
         columns = _compared(context.table)
         if len(columns) < 2:
             return []
         numbers = _row_numbers(columns)
-        order = np.argsort(numbers, kind="stable")
-        same = numbers[order[1:]] == numbers[order[:-1]]
-        copies = np.sort(order[1:][same])
+        n, firsts = len(numbers), np.unique(numbers, return_index=True)[1]
+        copies = np.setdiff1d(np.arange(n), firsts)
         if not len(copies) or len(copies) < _by_chance(context, copies):
             return []
-        found, earlier = [], np.zeros(len(numbers), dtype=np.intp)
-        firsts = np.unique(numbers, return_index=True)[1]
-        earlier[:] = firsts[numbers]  # a row pasted five times has one source
-        inside = np.zeros(len(numbers), dtype=bool)
-        for first, length in _blocks(copies, earlier[copies]):
-            rows = range(first, first + length)
-            inside[first : first + length] = True
+        earlier = firsts[numbers]  # a row pasted five times has one source
+        blocks = _blocks(copies, earlier[copies])
+        sure = [block for block in blocks if _chance(numbers, block[1]) < context.level]
+        rest = _outside(copies, sure)
+        enough = _by_one_column(columns, np.sort(firsts), n) / context.level
+        if enough <= len(rest) <= MOST_COPIES * n:
+            sure, rest = blocks, _outside(copies, blocks)
+        else:
+            rest = rest[:0]
+        found = []
+        for first, length in sure:
             source = {"from row": int(earlier[first]) + 1.0}
-            shown = first_rows(rows)
+            shown = first_rows(range(first, first + length))
             found.append(Finding("copies", "block", [], shown, length, source))
-        rest = copies[~inside[copies]]
         if len(rest):
             found.append(Finding("copies", "copy", [], first_rows(rest), len(rest)))
         return found
@@ -100,6 +109,64 @@ def _by_chance(context: Context, copies: Indices) -> float:
     columns = sorted(_compared(context.table), key=lambda c: pairs(c.values))
     telling = columns[: (len(columns) + 1) // 2]
     return max(pairs(_row_numbers(telling)) / context.level, 1.0)
+
+
+def _by_one_column(columns: list[Column], firsts: Indices, n: int) -> float:
+    """Copies expected of n rows whose columns all follow from one; else none.
+
+    They follow from a column of numbers that are all different in different rows if
+    they rise, fall or stay as it rises (words: if equal ones stay together). Its
+    numbers are multiples of a step, and rows are equal as often as the steps between
+    its quartiles, twice, are few.
+    """
+    expected = [0.0]
+    for column in columns:
+        values = column.values[firsts] + 0.0
+        if column.has_levels or len(np.unique(values)) < max(len(values), 3):
+            continue
+        order = firsts[np.argsort(values, kind="stable")]
+        if all(_follows(other, order) for other in columns):
+            known = values[~np.isnan(values)]
+            low, high = np.quantile(known, [0.25, 0.75])
+            steps = 2.0 * (high - low) / _step(known)
+            expected.append(n * (n - 1) / 2.0 / steps)
+    return max(expected)
+
+
+def _follows(column: Column, order: Indices) -> bool:
+    """Whether numbers rise or fall, or equal words stay together, in this order."""
+    values = column.values[order]
+    if column.has_levels:
+        return int(np.sum(np.diff(values) != 0)) < len(np.unique(values))
+    moves = np.diff(values[~np.isnan(values)])
+    return bool(np.all(moves >= 0) or np.all(moves <= 0))
+
+
+def _step(values: Floats) -> float:
+    """The largest number that all differences are multiples of (Euclid)."""
+    rounding = ROUNDING * float(np.max(np.abs(values)))
+    gaps = np.diff(np.unique(values))
+    step = float(np.min(gaps))
+    while step > rounding:
+        gaps = np.abs(gaps - step * np.round(gaps / step))
+        gaps = np.append(gaps[gaps > rounding], step)
+        if len(gaps) == 1:
+            return step
+        step = float(np.min(gaps))
+    return max(rounding, step)
+
+
+def _chance(numbers: Indices, length: int) -> float:
+    """Expected blocks of so many rows if the rows stood in random order."""
+    n, counts = len(numbers), np.unique(numbers, return_counts=True)[1]
+    equal = float(np.sum(counts * (counts - 1.0))) / (n * (n - 1.0))
+    return float(n * (n - 1) / 2.0 * equal**length)
+
+
+def _outside(copies: Indices, blocks: list[tuple[int, int]]) -> Indices:
+    """Copies that are in none of the blocks."""
+    inside = [np.arange(first, first + length) for first, length in blocks]
+    return copies[~np.isin(copies, np.concatenate([*inside, copies[:0]]))]
 
 
 def _blocks(copies: Indices, sources: Indices) -> list[tuple[int, int]]:

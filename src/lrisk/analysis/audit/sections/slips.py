@@ -56,7 +56,7 @@ class Slips:
         told = [row - 1 for finding in swaps for row in finding.rows]
         flagged = np.flatnonzero(flags & ~np.isin(found.rows, told))
         worst = np.argsort(-found.scores[flagged], kind="stable")[:MOST_ROWS]
-        at = flagged[worst]
+        at = np.sort(flagged[worst])
         if len(at) < FEWEST:
             return swaps
         return [*swaps, *_factors(table, found, at, flags, context.level)]
