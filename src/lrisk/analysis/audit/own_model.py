@@ -133,9 +133,19 @@ class OwnModel(NamedTuple):
 
 
 def own_model(
-    table: Table, data: Any, target: Any, estimator: Any, predictions: Any, seed: int
+    table: Table,
+    data: Any,
+    target: Any,
+    id: str | None,
+    estimator: Any,
+    predictions: Any,
+    seed: int,
 ) -> OwnModel | None:
-    """The user's model, checked; None if none was given."""
+    """The user's model, checked; None if none was given.
+
+    Only what the user called target and id is kept from a pipeline: it may select the
+    others by name or by position, identifiers that were guessed among them.
+    """
     if estimator is None and predictions is None:
         return None
     if estimator is not None and predictions is not None:
@@ -152,8 +162,9 @@ def own_model(
         name = type(estimator.steps[-1][1]).__name__
     columns = None
     if prepares_itself(estimator):
-        left_out = {target} if isinstance(target, str) else set()
-        columns = _without(data, {*left_out, table.id_column})
+        named = [target] if np.ndim(target) == 0 else []
+        named += [] if id is None else [id]
+        columns = _without(data, {str(name) for name in named})
     if labels.dtype.kind == "f" and table.classes:
         labels = table.y  # classifiers refuse fractions: the classes are numbered
     return OwnModel(f"your {name}", _seeded(estimator, seed), columns, labels, None)
