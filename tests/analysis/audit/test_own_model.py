@@ -244,3 +244,25 @@ def test_a_pipeline_is_given_all_columns_but_target_and_named_id():
     assert audit(data, "price", estimator=by_code).id_column == "code"
     with pytest.raises(ValueError, match="estimator must be one that fits"):
         audit(data, "price", estimator=by_code, id="code")
+
+
+def test_probabilities_in_columns_of_other_names_are_refused():
+    """Their order is not known; columns that have no names are in sorted order."""
+    data = kinds(60)
+    table = table_of(data, "kind")
+    p = np.tile([0.75, 0.25], (60, 1))
+    for names in (["small_p", "big_p"], ["big", "smal"]):
+        for frame in (pd.DataFrame, pl.DataFrame):
+            given = frame(dict(zip(names, p.T)))
+            with pytest.raises(
+                ValueError, match=r"classes, \['big', 'small'\]"
+            ) as told:
+                own_model(table, data, "kind", None, None, given, 0)
+            assert "\n" not in str(told.value)
+    for given in (
+        p,
+        pd.DataFrame(p),
+        pd.DataFrame(p[:, ::-1], columns=["small", "big"]),
+    ):
+        own = own_model(table, data, "kind", None, None, given, 0)
+        np.testing.assert_array_equal(own.predictions, p)

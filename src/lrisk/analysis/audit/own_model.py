@@ -318,6 +318,12 @@ def _of_classes(table: Table, given: Any) -> Floats:
     if np.ndim(given) == 2:
         if hasattr(given, "columns"):
             names = [str(name) for name in given.columns]
+            named_so = all(isinstance(name, str) for name in given.columns)
+            if named_so and sorted(names) != sorted(classes):
+                rule = f"probabilities in columns named as the classes, {classes[:8]}"
+                remedy = "rename them, or pass an array in this order"
+                others = [name[:40] for name in names[:8]]
+                raise ValueError(refused("audit", "predictions", rule, others, remedy))
             if sorted(names) == sorted(classes):
                 given = given[[given.columns[names.index(name)] for name in classes]]
         given = np.asarray(given)
