@@ -72,6 +72,32 @@ def test_what_a_user_can_change_is_2(arguments, words, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("target", "options", "bare"),
+    [
+        ("price", ["--estimator", "own:model"], "got 'ValueError'; a pipeline is"),
+        ("kind", ["--predictions", "name"], "got 'others'; pass predictions"),
+    ],
+)
+def test_redacted_refusals_quote_no_cell(target, options, bare, table, tmp_path):
+    lines = table.read_text().splitlines()
+    cells = [f"{row},SECRET{i % 4},{'ab'[i % 2]}" for i, row in enumerate(lines[1:])]
+    data = tmp_path / "named.csv"
+    data.write_text("\n".join([f"{lines[0]},name,kind", *cells]) + "\n")
+    (tmp_path / "own.py").write_text(
+        "from sklearn.linear_model import Ridge\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "model = make_pipeline(Ridge())\n"
+    )
+    command = ["audit", data, "--target", target, *options]
+    run = lrisk(*command, cwd=tmp_path)
+    assert run.returncode == 2
+    one_line(run, "SECRET")
+    run = lrisk(*command, "--redact", cwd=tmp_path)
+    assert run.returncode == 2 and "SECRET" not in run.stdout + run.stderr
+    one_line(run, bare)
+
+
 def test_unreadable_files_are_2(table, tmp_path):
     torn = tmp_path / "torn.csv.gz"
     torn.write_bytes(gzip.compress(table.read_bytes())[:-20])

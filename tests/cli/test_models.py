@@ -190,6 +190,19 @@ class TestCommands:
         assert [float(line["prediction"]) for line in written] == expected.tolist()
         assert not list(tmp_path.glob(".*"))
 
+    @pytest.mark.parametrize("options", [["--target", "price"], []])
+    def test_columns_that_are_left_out_are_named(self, options, tmp_path):
+        data, model = tmp_path / "d.csv", tmp_path / "m.skops"
+        frame = table()[["size", "price"]]
+        frame["code"], frame["same"] = [f"c{i}" for i in range(len(frame))], 1
+        frame["words"] = [f"nobody wrote this twice, {i:09}" for i in range(len(frame))]
+        frame.to_csv(data, index=False)
+        name = "RiskRegressor" if options else "RiskKMeans"
+        run = call("fit", data, *options, "--estimator", name, "--out", model)
+        assert run.exit_code == 0, run.output
+        told = "columns left out: code (identifier), same (constant), words (text)"
+        assert run.stderr.count("note:") == 1 and told in run.stderr
+
     def test_classifier_by_default_for_classes_and_probability(self, tmp_path):
         data, model = tmp_path / "d.csv", tmp_path / "m.skops"
         table().drop(columns="price").to_csv(data, index=False)

@@ -79,3 +79,30 @@ def test_dates_as_people_write_them(cells, iso, note):
     column = text(cells * 10)
     assert column.kind == "date" and not column.missing.any()
     assert column.shown(0) == iso and note in column.note
+
+
+def kg(start, n=40):
+    return np.array([f"{i} kg" for i in range(start, start + n)], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "kind"),
+    [
+        ("year", np.arange(1950, 2020), "numeric"),
+        ("weight", kg(1), "numeric"),
+        ("day", np.arange(1, 41), "numeric"),
+        ("week_no", np.arange(1, 41), "identifier"),
+        ("temperature", np.arange(-20.0, 20.0), "numeric"),
+        ("c", np.arange(40), "identifier"),
+        ("c", np.arange(40.0, 0.0, -1.0), "identifier"),
+        ("c", np.array([str(i) for i in range(1, 41)], dtype=object), "identifier"),
+        ("PassengerId", np.arange(892, 932), "identifier"),
+        ("Unnamed: 0", np.arange(700, 740), "identifier"),
+        ("row", np.arange(700, 740), "identifier"),
+        ("row number", np.arange(700, 740), "identifier"),
+        ("number", np.arange(700, 820, 3), "numeric"),
+        ("flat_id", np.arange(700, 820, 3), "identifier"),
+    ],
+)
+def test_steps_of_one_alone_do_not_make_a_row_number(name, cells, kind):
+    assert typed_column(name, cells).kind == kind

@@ -17,6 +17,7 @@ def audited(
 ) -> Any:
     """Audit, write, and print words, JSON or nothing; the result."""
     from ..analysis.audit import audit as run_audit
+    from ..analysis.audit.own_model import QuotesCells
     from ..report import redacted, write_audit
     from ..report.writing import earlier_verdicts
     from .printing import plain, print_audit, progress_bar, terminal
@@ -25,9 +26,11 @@ def audited(
     given = options.pop("verdicts", None)
     words = given.words if given else None
     with progress_bar(terminal(stderr=True), shown != "nothing") as progress:
-        result = run_audit(
-            data, target, source=source, progress=progress, verdicts=words, **options
-        )
+        options |= {"source": source, "progress": progress, "verdicts": words}
+        try:
+            result = run_audit(data, target, **options)
+        except QuotesCells as error:
+            raise ValueError(error.bare if redact else str(error)) from error
     if given:
         check_same_table(given, result)
     earlier = earlier_verdicts(out, result)

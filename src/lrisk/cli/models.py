@@ -31,7 +31,7 @@ class Fitted(NamedTuple):
         classes (names).
     n_rows : int
     notes : list of str
-        Warnings of the fit.
+        Columns that were left out, and warnings of the fit.
     score : str
         How good it is on rows it has not seen, in words; empty if that is not known.
     """
@@ -94,7 +94,8 @@ def fit_model(
         estimator.set_params(random_state=seed)
     columns = [column.take(source.rows) for column in source.columns]
     preparation = TablePreparation().fit_columns(columns)
-    notes = _fit(estimator, preparation.transform_columns(columns), source.y)
+    notes = _told(source.left_out)
+    notes += _fit(estimator, preparation.transform_columns(columns), source.y)
     model = {
         "estimator": estimator,
         "preparation": preparation,
@@ -113,6 +114,16 @@ class _Source(NamedTuple):
     y: AnyArray | None
     classes: list[str]
     task: str
+    left_out: list[Column]
+
+
+def _told(left_out: list[Column]) -> list[str]:
+    """Which columns the model does not see, and as what they were left out."""
+    if not left_out:
+        return []
+    names = ", ".join(f"{own.name[:40]} ({own.kind})" for own in left_out[:8])
+    more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
+    return [f"columns left out: {names}{more}"]
 
 
 def _held_out_score(estimator: Any, source: _Source, seed: int) -> str:
@@ -153,18 +164,20 @@ def _held_out_score(estimator: Any, source: _Source, seed: int) -> str:
 def _supervised(data: Any, target: str | None, task: str) -> _Source:
     table = table_of(data, target, task)
     rows = np.flatnonzero(table.used)
-    columns = _varying(table.features)
-    return _Source(columns, rows, table.y[rows], table.classes, table.task)
+    columns, out = _parted(table.columns)
+    return _Source(columns, rows, table.y[rows], table.classes, table.task, out)
 
 
 def _unsupervised(data: Any) -> _Source:
-    columns = _varying([column for column in columns_of(data) if column.is_feature])
-    return _Source(columns, np.arange(len(columns[0].values)), None, [], "")
+    columns, out = _parted(columns_of(data))
+    return _Source(columns, np.arange(len(columns[0].values)), None, [], "", out)
 
 
-def _varying(columns: list[Column]) -> list[Column]:
-    if columns:
-        return columns
+def _parted(columns: list[Column]) -> tuple[list[Column], list[Column]]:
+    """Columns that models use, of which there must be one, and the others."""
+    used = [column for column in columns if column.is_feature]
+    if used:
+        return used, [column for column in columns if not column.is_feature]
     rule, remedy = "of at least one column that a model can use", "add features"
     raise ValueError(refused("fit", "data", rule, "none", remedy))
 

@@ -17,7 +17,19 @@ TRUE, FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
 NEARLY_UNIQUE, FEWEST_ROWS = 0.5, 20
 #: Mean length from which on nearly unique text is called text.
 LONG = 25
+#: Names of numbers that tell rows apart, whatever their steps.
 _ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|index|rownum|nr|no)$", re.IGNORECASE)
+#: Names that numbers in steps of 1 need to number rows, if they start elsewhere than
+#: rows do; and names of what goes up by 1 with the rows and matters all the same.
+_ROW_NAME = re.compile(
+    r"(?i:^$|^unnamed|(^|[\W_])(row|rows|line|record|number|num|serial)$)"
+    r"|[a-z](Id|ID|Key|Index|Nr|No|Number)$"
+)
+_TIME_NAME = re.compile(
+    r"(^|[\W_])(years?|quarters?|months?|weeks?|days?|hours?|minutes?|seconds?|times?"
+    r"|dates?|periods?|ages?)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -275,7 +287,16 @@ def _checked(column: Column, whole: bool = False) -> Column:
         values = column.values
         integral = whole or bool(np.all(values == np.round(values)))
         steps = np.diff(np.sort(values)) if integral else np.zeros(1)
-        if integral and (bool(np.all(steps == 1.0)) or _ID_NAME.search(column.name)):
+        counts = integral and bool(np.all(steps == 1.0)) and _numbers_rows(column)
+        if counts or (integral and _ID_NAME.search(column.name)):
             note = "Numbers the rows: left out of the models."
             return replace(column, kind="identifier", note=note)
     return column
+
+
+def _numbers_rows(column: Column) -> bool:
+    """Whether numbers in steps of 1 count rows, and not years, kilograms or days."""
+    if _ROW_NAME.search(column.name):
+        return True
+    measured = column.unit or _TIME_NAME.search(column.name)
+    return not measured and float(np.min(column.values)) in (0.0, 1.0)

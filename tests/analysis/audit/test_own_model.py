@@ -14,6 +14,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
 from lrisk import audit
+from lrisk.analysis.audit.own_model import own_model
+from lrisk.tables import table_of
 
 WRONG = np.arange(8)
 
@@ -213,3 +215,54 @@ def test_bad_models_of_classes_are_refused_in_one_line(options, words):
     with pytest.raises(ValueError) as caught:
         audit(kinds(60), "kind", **options)
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def given_to_a_pipeline(data, target, id=None):
+    table = table_of(data, target, id=id)
+    own = own_model(table, data, target, id, make_pipeline(Ridge()), None, 0)
+    return [str(name) for name in own.columns.columns], table.id_column
+
+
+def test_a_pipeline_is_given_all_columns_but_target_and_named_id():
+    data = flats(40)
+    data.insert(0, "code", [f"c{i}" for i in range(40)])
+    data.insert(1, "index", np.arange(40.0) ** 1.1)
+    features = ["code", "index", "size", "kind", "floor"]
+    assert given_to_a_pipeline(data, "price") == (features, "code")
+    assert given_to_a_pipeline(data, "price", id="code") == (features[1:], "code")
+    indexed = data.set_axis([f"r{i}" for i in range(40)])
+    assert given_to_a_pipeline(indexed, "price") == (features, "index")
+    numbered = data.set_axis(range(6), axis=1)
+    assert given_to_a_pipeline(numbered, 5) == (["0", "1", "2", "3", "4"], "0")
+    by_code = make_pipeline(
+        make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), ["code"]),
+            (StandardScaler(), ["size"]),
+        ),
+        Ridge(),
+    )
+    assert audit(data, "price", estimator=by_code).id_column == "code"
+    with pytest.raises(ValueError, match="estimator must be one that fits"):
+        audit(data, "price", estimator=by_code, id="code")
+
+
+def test_probabilities_in_columns_of_other_names_are_refused():
+    """Their order is not known; columns that have no names are in sorted order."""
+    data = kinds(60)
+    table = table_of(data, "kind")
+    p = np.tile([0.75, 0.25], (60, 1))
+    for names in (["small_p", "big_p"], ["big", "smal"]):
+        for frame in (pd.DataFrame, pl.DataFrame):
+            given = frame(dict(zip(names, p.T)))
+            with pytest.raises(
+                ValueError, match=r"classes, \['big', 'small'\]"
+            ) as told:
+                own_model(table, data, "kind", None, None, given, 0)
+            assert "\n" not in str(told.value)
+    for given in (
+        p,
+        pd.DataFrame(p),
+        pd.DataFrame(p[:, ::-1], columns=["small", "big"]),
+    ):
+        own = own_model(table, data, "kind", None, None, given, 0)
+        np.testing.assert_array_equal(own.predictions, p)

@@ -24,6 +24,22 @@ from ...tables.table import closest
 #: Times that a regressor is cross-fitted: to all rows, then to those not flagged, for
 #: wrong rows move its predictions for others.
 ROUNDS = 2
+#: What predictions of classes must be.
+OF_CLASSES = "labels of the target, or probabilities: one column for each class"
+
+
+class QuotesCells(ValueError):
+    """A refusal that quotes cells, or words of somebody else's code that may.
+
+    Attributes
+    ----------
+    bare : str
+        The same without them.
+    """
+
+    def __init__(self, message: str, bare: str) -> None:
+        super().__init__(message)
+        self.bare = bare
 
 
 class OwnModel(NamedTuple):
@@ -102,7 +118,7 @@ class OwnModel(NamedTuple):
                 own = _probabilities(model, asked, self.targets[rows]) if classes \
                     else np.asarray(model.predict(asked), dtype=np.float64)  # fmt: skip
             except Exception as error:  # of somebody else's code, which may be any
-                raise ValueError(self._failed(error)) from error
+                raise self._failed(error) from error
             if own.shape != predicted[held].shape or not np.all(np.isfinite(own)):
                 shaped = own.shape == predicted[held].shape
                 got = "NaN or infinity" if shaped else f"shape {own.shape}"
@@ -119,7 +135,7 @@ class OwnModel(NamedTuple):
         preparation = Preparation(table.features).fit(parts[0])
         return [preparation.transform(rows) for rows in parts]
 
-    def _failed(self, error: Exception) -> str:
+    def _failed(self, error: Exception) -> QuotesCells:
         remedy = (
             "a pipeline is given the columns as they are: let it encode text and fill "
             "in missing cells, or pass the model alone"
@@ -127,15 +143,29 @@ class OwnModel(NamedTuple):
             else "wrap it in make_pipeline to give it the columns as they are, by name"
         )
         rule = "one that fits and predicts this table"
-        words = " ".join(f"{type(error).__name__}: {error}".split())
+        kind = type(error).__name__
+        words = " ".join(f"{kind}: {error}".split())
         words = words if len(words) <= 120 else f"{words[:117]}..."
-        return refused("audit", "estimator", rule, words, remedy)
+        return QuotesCells(
+            refused("audit", "estimator", rule, words, remedy),
+            refused("audit", "estimator", rule, kind, remedy),
+        )
 
 
 def own_model(
-    table: Table, data: Any, target: Any, estimator: Any, predictions: Any, seed: int
+    table: Table,
+    data: Any,
+    target: Any,
+    id: str | None,
+    estimator: Any,
+    predictions: Any,
+    seed: int,
 ) -> OwnModel | None:
-    """The user's model, checked; None if none was given."""
+    """The user's model, checked; None if none was given.
+
+    Only what the user called target and id is kept from a pipeline: it may select the
+    others by name or by position, identifiers that were guessed among them.
+    """
     if estimator is None and predictions is None:
         return None
     if estimator is not None and predictions is not None:
@@ -152,8 +182,9 @@ def own_model(
         name = type(estimator.steps[-1][1]).__name__
     columns = None
     if prepares_itself(estimator):
-        left_out = {target} if isinstance(target, str) else set()
-        columns = _without(data, {*left_out, table.id_column})
+        named = [target] if np.ndim(target) == 0 else []
+        named += [] if id is None else [id]
+        columns = _without(data, {str(name) for name in named})
     if labels.dtype.kind == "f" and table.classes:
         labels = table.y  # classifiers refuse fractions: the classes are numbered
     return OwnModel(f"your {name}", _seeded(estimator, seed), columns, labels, None)
@@ -254,7 +285,11 @@ def _checked_predictions(table: Table, given: Any) -> Floats:
         rule, got = f"one for each row, {n}", shape[0] if shape else given
         raise ValueError(refused("audit", "predictions", rule, got, remedy))
     if table.task == "classification":
-        return _of_classes(table, given)
+        try:
+            return _of_classes(table, given)
+        except ValueError as error:
+            bare = refused("audit", "predictions", OF_CLASSES, "others", remedy)
+            raise QuotesCells(str(error), bare) from error
     if len(shape) == 2 and shape[1] == 1:
         given = np.asarray(given)[:, 0]
     cells = raw_column(given, "predictions")
@@ -283,6 +318,12 @@ def _of_classes(table: Table, given: Any) -> Floats:
     if np.ndim(given) == 2:
         if hasattr(given, "columns"):
             names = [str(name) for name in given.columns]
+            named_so = all(isinstance(name, str) for name in given.columns)
+            if named_so and sorted(names) != sorted(classes):
+                rule = f"probabilities in columns named as the classes, {classes[:8]}"
+                remedy = "rename them, or pass an array in this order"
+                others = [name[:40] for name in names[:8]]
+                raise ValueError(refused("audit", "predictions", rule, others, remedy))
             if sorted(names) == sorted(classes):
                 given = given[[given.columns[names.index(name)] for name in classes]]
         given = np.asarray(given)
@@ -305,6 +346,6 @@ def _of_classes(table: Table, given: Any) -> Floats:
         stated[rows] = np.column_stack([1.0 - own, own])
         return stated
     odd = own[~named.any(axis=1)][0]
-    rule = "labels of the target, or probabilities: one column for each class"
     remedy = "pass out-of-fold predictions of a classifier for this target"
-    raise ValueError(refused("audit", "predictions", rule, str(odd)[:40], remedy))
+    got = str(odd)[:40]
+    raise ValueError(refused("audit", "predictions", OF_CLASSES, got, remedy))

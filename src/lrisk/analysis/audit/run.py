@@ -94,9 +94,9 @@ def audit(
         fifth of the rows in turn and predicts that fifth, so it is never asked about a
         row it has seen; a regressor a second time, without the rows that the first
         time flagged. A pipeline (or what holds one) is given the columns of `data` as
-        they are, less target and id; any other model numbers: text one-hot encoded,
-        missing cells filled in, columns standardised. What shows which columns to look
-        at, and the slips of single columns, are lrisk's own fits still.
+        they are, less target and `id` if it is given; any other model numbers: text
+        one-hot encoded, missing cells filled in, columns standardised. What shows which
+        columns to look at, and the slips of single columns, are lrisk's own fits still.
     predictions : str or array-like of shape (n,) or (n, n_classes), or None
         Predictions of a model that lives elsewhere, used as those of `estimator` are;
         or the name of the column that holds them, which is then not learnt from. For
@@ -170,7 +170,7 @@ def audit(
     if compare is not None:
         check_same_target(compare, table.target.name, table.task)
     said = parse_verdicts(verdicts, table.n_rows)
-    own = own_model(table, data, target, estimator, predictions, seed)
+    own = own_model(table, data, target, id, estimator, predictions, seed)
     recipe = Recipe(table.task, kernel, spectrum, contamination, seed, own=own)
     found = cross_fit(table, recipe, progress)
     options = {
