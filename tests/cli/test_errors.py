@@ -47,7 +47,7 @@ def one_line(run, words):
 def test_too_many_rows_is_1(table, tmp_path):
     """By the lower end of the interval; the audit itself is left out here."""
     code = (
-        "import types, lrisk.cli.commands as c; c._audited = "
+        "import types, lrisk.cli.commands as c; c.audited = "
         "lambda *_: types.SimpleNamespace(interval=(0.02, 0.3))"
     )
     audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")
@@ -162,7 +162,7 @@ def into(stdout, code, *arguments):
 PLAIN = f"{PRELUDE}sys.exit(main(sys.argv[1:]))"
 RICH = (
     f"{PRELUDE}import lrisk.cli.commands as c; from lrisk.cli.printing import terminal;"
-    "c._audited = lambda *_: terminal().print('words'); sys.exit(main(sys.argv[1:]))"
+    "c.audited = lambda *_: terminal().print('words'); sys.exit(main(sys.argv[1:]))"
 )
 
 
