@@ -53,10 +53,12 @@ END = "; sys.exit(main(sys.argv[1:]))"
 #: Code that runs before the command line: a signal, a bug, a package that is missing.
 STOPPED = (
     f"{START}signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "import lrisk.cli.reading as r; r.read_table = "
-    f"lambda *_: os.kill(os.getpid(), signal.SIGINT) or time.sleep(60){END}"
+    "import lrisk.tables.files as r; r.read_table = "
+    f"lambda *_, **__: os.kill(os.getpid(), signal.SIGINT) or time.sleep(60){END}"
 )
-BROKEN = f"{START}import lrisk.cli.reading as r; r.read_table = lambda *_: 1 / 0{END}"
+BROKEN = (
+    f"{START}import lrisk.tables.files as r; r.read_table = lambda *_, **__: 1 / 0{END}"
+)
 
 
 def without(package: str) -> str:
