@@ -243,6 +243,8 @@ def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Findi
     longest = int(np.argmax(ends - starts))
     first, last = int(starts[longest]), int(ends[longest])
     length = last - first
+    if length < 2:
+        return
     at = int(np.searchsorted(ordered.different, values[first]))
     counts = ordered.counts.copy()
     counts[at] -= length
