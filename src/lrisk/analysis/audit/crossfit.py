@@ -1,6 +1,6 @@
 """Cross-fitting: every row is judged by models that have not seen it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from .models import (
     expect,
     fitted,
     rounding,
-    tail_spectrum,
+    tail_fit,
 )
 
 #: The fits that are compared, and the name of the user's own beside them.
@@ -41,18 +41,8 @@ SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 Progress = Callable[[str, float], None]
 
 
-class Whole(NamedTuple):
-    """Fits to all training rows: what they say of the table, not of rows."""
-
-    preparation: Preparation
-    ordinary: Any
-    robust: Any
-    tail: Any
-    tail_spectrum: str
-
-
-class Fold(NamedTuple):
-    """Models that have not seen the rows of one fold.
+class Fits(NamedTuple):
+    """Fits to all training rows, or models that have not seen the rows of one fold.
 
     matrix, targets : the training rows of the robust fit
     """
@@ -61,7 +51,7 @@ class Fold(NamedTuple):
     ordinary: Any
     robust: Any
     tail: Any
-    trimmed: list[Any]
+    tail_spectrum: str
     matrix: Floats
     targets: AnyArray
 
@@ -110,8 +100,8 @@ class CrossFit(NamedTuple):
     losses: dict[str, Floats]
     right: dict[str, Bools]
     trimmed: Floats
-    folds: list[Fold]
-    whole: Whole
+    folds: list[Fits]
+    whole: Fits
     n_training: int
     least_scale: float
     likeliest: Indices
@@ -145,14 +135,19 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     X = Preparation(columns).fit(rows[some]).transform(rows[some])
     recipe = recipe.judging(X, y[some], fold[some])
     training = _training(recipe, y, rng)
-    whole, recipe = _whole(columns, recipe, rows[training], y[training])
+    whole = _whole(columns, recipe, rows[training], y[training])
+    recipe = recipe._replace(spectrum=whole.tail_spectrum)
     progress("all rows together", 1.0 / (FOLDS + 2))
     own = _by_own_model(table, recipe, rows, fold, whole)
-    folds = []
+    folds, trimmed = [], []
     for k in range(FOLDS):
         others = fold[training] != k
-        at, fine = training[others], whole.robust.inlier_mask_[others]
-        folds.append(_fold(columns, recipe, rows[at], y[at], fine, whole))
+        at, held = training[others], training[~others]
+        fine = whole.robust.inlier_mask_[others]
+        fits, models = _fold(columns, recipe, rows[at], y[at], fine, whole)
+        X = fits.preparation.transform(rows[held])
+        folds.append(fits)
+        trimmed.append([recipe.losses(model, X, y[held]) for model in models])
         progress(f"without fold {k + 1} of {FOLDS}", (k + 2) / (FOLDS + 2))
     judge = None
     if own is not None:
@@ -166,19 +161,15 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         np.zeros(m), np.zeros(m), np.ones(m),
         {name: np.zeros(m) for name in FITS},
         {name: np.zeros(m, dtype=bool) for name in FITS},
-        np.zeros((len(SHARES), 0)), folds, whole, len(training), rounding(y),
+        np.concatenate(trimmed, axis=1), folds, whole, len(training), rounding(y),
         np.zeros(m, dtype=np.int64), *_labels(judge if own is None else own[1]),
     )  # fmt: skip
-    trimmed = []
     for k, fits in enumerate(folds):
         held = np.flatnonzero(fold == k)
-        for at in _blocks(held):
+        for start in range(0, len(held), BLOCK):
+            at = held[start : start + BLOCK]
             _judge(found, recipe, fits, at, y[at], judge)
-        some = held[np.isin(held, training)]
-        X = fits.preparation.transform(rows[some])
-        trimmed.append([recipe.losses(model, X, y[some]) for model in fits.trimmed])
         progress("judging rows", (FOLDS + 1 + (k + 1) / FOLDS) / (FOLDS + 2))
-    found = found._replace(trimmed=np.concatenate(trimmed, axis=1))
     return found if own is None else _with_own(found, recipe, y, *own)
 
 
@@ -190,7 +181,7 @@ def _labels(judge: Any) -> tuple[Indices, Floats]:
 
 
 def _by_own_model(
-    table: Table, recipe: Recipe, rows: Indices, fold: Indices, whole: Whole
+    table: Table, recipe: Recipe, rows: Indices, fold: Indices, whole: Fits
 ) -> tuple[Floats, Any] | None:
     """Predictions of the user's own model, if there is one, and who judged by them."""
     if recipe.own is None:
@@ -253,29 +244,17 @@ def _training(recipe: Recipe, y: AnyArray, rng: np.random.Generator) -> Indices:
     return np.unique(chosen)
 
 
-def _whole(
-    columns: Any, recipe: Recipe, rows: Indices, y: AnyArray
-) -> tuple[Whole, Recipe]:
+def _whole(columns: Any, recipe: Recipe, rows: Indices, y: AnyArray) -> Fits:
     preparation = Preparation(columns).fit(rows)
     X = preparation.transform(rows)
-    spectrum = tail_spectrum(recipe, X, y)
-    recipe = recipe._replace(spectrum=spectrum)
-    whole = Whole(
-        preparation,
-        fitted(recipe.under("mean"), X, y)[0],
-        fitted(recipe.robust(), X, y)[0],
-        fitted(recipe.under(spectrum), X, y)[0],
-        spectrum,
-    )
-    return whole, recipe
+    spectrum, tail = tail_fit(recipe, X, y)
+    ordinary = fitted(recipe.under("mean"), X, y)[0]
+    robust = fitted(recipe.robust(), X, y)[0]
+    return Fits(preparation, ordinary, robust, tail, spectrum, X, y)
 
 
 def _judge_of_labels(
-    recipe: Recipe,
-    rows: Indices,
-    y: AnyArray,
-    training: Indices,
-    whole: Whole,
+    recipe: Recipe, rows: Indices, y: AnyArray, training: Indices, whole: Fits
 ) -> Any:
     """The robust fit whose detector judges the labels of all rows; None of quantities.
 
@@ -288,25 +267,16 @@ def _judge_of_labels(
 
 
 def _fold(
-    columns: Any,
-    recipe: Recipe,
-    rows: Indices,
-    y: AnyArray,
-    fine: Bools,
-    whole: Whole,
-) -> Fold:
+    columns: Any, recipe: Recipe, rows: Indices, y: AnyArray, fine: Bools, whole: Fits
+) -> tuple[Fits, list[Any]]:
+    """The fits, and ordinary ones without the worst rows."""
     preparation = Preparation(columns).fit(rows)
     X = preparation.transform(rows)
     robust, kept = _agreeing(recipe, X, y, fine, whole.robust)
-    return Fold(
-        preparation,
-        fitted(recipe.under("mean"), X, y)[0],
-        robust,
-        fitted(recipe.under(recipe.spectrum), X, y)[0],
-        _trimmed(recipe, robust, X, y),
-        X[kept],
-        y[kept],
-    )
+    ordinary = fitted(recipe.under("mean"), X, y)[0]
+    tail = fitted(recipe.under(recipe.spectrum), X, y)[0]
+    fits = Fits(preparation, ordinary, robust, tail, recipe.spectrum, X[kept], y[kept])
+    return fits, [ordinary, *_trimmed(recipe, robust, X, y)]
 
 
 def _agreeing(
@@ -345,7 +315,7 @@ def _trimmed(recipe: Recipe, robust: Any, X: Floats, y: AnyArray) -> list[Any]:
     losses = recipe.losses(robust, X, y)
     order = np.argsort(losses, kind="stable")
     models = []
-    for share in SHARES:
+    for share in SHARES[1:]:  # without none, it is the ordinary fit
         kept = np.sort(order[: max(len(y) - int(share * len(y)), 2)])
         if not recipe.regression:
             lone = [np.flatnonzero(y == code)[:1] for code in np.unique(y)]
@@ -355,7 +325,7 @@ def _trimmed(recipe: Recipe, robust: Any, X: Floats, y: AnyArray) -> list[Any]:
 
 
 def _agreement(
-    recipe: Recipe, whole: Any, folds: list[Fold]
+    recipe: Recipe, whole: Any, folds: list[Fits]
 ) -> tuple[bool, float, tuple[float, float]]:
     """Whether there are wrong rows, how many, and where that share lies.
 
@@ -375,13 +345,8 @@ def _agreement(
     return False, 0.0, (0.0, float(high))
 
 
-def _blocks(rows: Indices) -> Iterator[Indices]:
-    for start in range(0, len(rows), BLOCK):
-        yield rows[start : start + BLOCK]
-
-
 def _judge(
-    found: CrossFit, recipe: Recipe, fold: Fold, at: Indices, y: AnyArray, judge: Any
+    found: CrossFit, recipe: Recipe, fold: Fits, at: Indices, y: AnyArray, judge: Any
 ) -> None:
     """Fill in what models say of rows whose labels they have not seen."""
     X = fold.preparation.transform(found.rows[at])
@@ -409,7 +374,7 @@ def _judge(
 
 
 def _contradicted(
-    fold: Fold, robust: Any, X: Floats, y: AnyArray, scores: Floats
+    fold: Fits, robust: Any, X: Floats, y: AnyArray, scores: Floats
 ) -> Bools:
     """Held-out rows with a value in another unit, as the training rows see it."""
     n = len(fold.targets)

@@ -171,7 +171,8 @@ def audit(
         check_same_target(compare, table.target.name, table.task)
     said = parse_verdicts(verdicts, table.n_rows)
     own = own_model(table, data, target, id, estimator, predictions, seed)
-    recipe = Recipe(table.task, kernel, spectrum, contamination, seed, own=own)
+    recipe = Recipe(table.task, kernel, spectrum, contamination, seed, own=own,
+                    classes=len(table.classes))  # fmt: skip
     found = cross_fit(table, recipe, progress)
     options = {
         "task": task, "kernel": kernel, "spectrum": spectrum,

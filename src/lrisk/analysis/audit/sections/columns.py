@@ -13,44 +13,46 @@ from ..numbers import counted, number
 from .base import Context, first_rows
 from .isolation import isolated_values
 from .ordered import Ordered
+from .related import FACTORS, FEWEST_SCALED, OffTheirRows, off_their_rows
 
-#: Known values, and different ones, below which a column is not looked at.
+#: Known values below which a column is not looked at, so that the quarter of them that
+#: is a tail tells a gap; and different ones: fewer are categories.
 FEWEST, FEWEST_DIFFERENT = 40, 10
-#: Factors by which values in another unit, or with a slipped point, are off.
-FACTORS = (10.0, 100.0, 1000.0, 2.54, 2.2046, 12.0, 60.0, 1.8, 0.3048, 1.6093)
-#: Different values that tell a factor, and how alike their spread must be.
-FEWEST_SCALED, ALIKE = 5, 3.0
-#: Different values beside a heap that say how many rows a value has, on each side; how
-#: many times as many a heap has; and the share of rows beyond which it is no exception.
+#: How many times as wide as the others, or as narrow, values off by a factor may be:
+#: the deviation of five is no farther off in 98 % of Gaussian samples (χ²).
+ALIKE = 3.0
+#: Different values beside a heap, on each side, the most frequent of which says how
+#: many rows a value has; how many times as many a heap has, at least: digits that
+#: people prefer have fewer; and the share of rows beyond which it is no exception.
 BESIDE, MANY_TIMES, MOST_OF_HEAP = 10, 5.0, 0.25
-#: Rows at one and the same value far beyond all others that are no tail.
+#: Rows at one and the same value far beyond all others that are no tail: two may be.
 FEWEST_OF_CODE = 3
-#: How many times as many rows as any other value a heap within the range has.
-ALONE = 3.0
-#: How many times as long as the next run a stretch is.
-LONGER = 3
-#: Different values from which on heaps are looked for: fewer are categories.
+#: Different values from which on heaps are looked for: of fewer, those beside a heap
+#: are nearly all there are.
 HEAPED = 30
 
 
 class ColumnValues:
-    """Values behind a gap, heaps at one value, and stretches of one value."""
+    """Values behind a gap or off their rows, heaps, and stretches of one value."""
 
     name, title = "columns", "Odd values of single columns"
-    kinds = ("far above", "far below", "stretch", "ceiling", "floor", "zero", "code",
-             "heap")  # fmt: skip
+    kinds = ("far above", "far below", "above its row", "below its row", "stretch",
+             "ceiling", "floor", "zero", "code", "heap")  # fmt: skip
     advice = "Ask what the odd values of single columns mean, whatever the target says."
 
     def find(self, context: Context) -> list[Finding]:
         """Each kind is tried in every column, at an equal part of the false claims."""
-        columns = list(_looked_at(context))
-        level = context.level / max(4 * len(columns), 1)
+        table, columns = context.table, _looked_at(context)
+        in_order = [Ordered.of(column.values) for column in columns]
+        level = context.level / max(6 * len(columns), 1)
+        features = [o for o, c in zip(in_order, columns) if c is not table.target]
+        off = off_their_rows(features, table.n_rows, level)
         found = []
-        for column in columns:
-            ordered = Ordered.of(column.values)
+        for i, (column, ordered) in enumerate(zip(columns, in_order, strict=True)):
             if len(ordered.values) < FEWEST or len(ordered.counts) < FEWEST_DIFFERENT:
                 continue
             own = [*_isolated(column, ordered, level)]
+            own += [_off(column, one) for one in off if one.column == i]
             own += _stretches(column, ordered, level)
             found += _unlike([*own, *_heaps(column, ordered, level)])
         return found
@@ -59,22 +61,20 @@ class ColumnValues:
         """What it is, how many rows, and what it may mean."""
         name, values, numbers = finding.columns[0][:60], finding.values, finding.numbers
         rows = counted(finding.count, "row")
+        shown = f" ({values['range']})" if "range" in values else ""
         if finding.kind in ("far above", "far below"):
-            shown = f" ({values['range']})" if "range" in values else ""
             nearest = f", {values['nearest']}," if "nearest" in values else ""
-            text = f"{name}: {rows} {finding.kind} all others{shown}; "
-            nearer = number(numbers["ratio"], 2)
-            text += (
-                f"the nearest other value{nearest} is {nearer} times as near to the "
+            return (
+                f"{name}: {rows} {finding.kind} all others{shown}; the nearest other "
+                f"value{nearest} is {number(numbers['ratio'], 2)} times as near to the "
+                f"middle.{_undone(numbers)}"
             )
-            text += "middle."
-            if "factor" in numbers:
-                factor = numbers["factor"]
-                undone = f"Divided by {number(factor, 5)}"
-                if factor < 1.0:
-                    undone = f"Multiplied by {number(1.0 / factor, 5)}"
-                text += f" {undone} they would be usual."
-            return text
+        if finding.kind in ("above its row", "below its row"):
+            side = finding.kind.split()[0]
+            return (
+                f"{name}: {rows} far {side} what their other columns let expect{shown}."
+                f"{_undone(numbers)}"
+            )
         value = values.get("value", "one value")
         if finding.kind == "stretch":
             return (
@@ -93,6 +93,17 @@ class ColumnValues:
             f"{name}: {value} in {rows}, {numbers['times']:.0f} times as often as any "
             f"value near it; {meaning}."
         )
+
+
+def _undone(numbers: dict[str, float]) -> str:
+    """What would make values usual, if a factor would."""
+    if "factor" not in numbers:
+        return ""
+    factor = numbers["factor"]
+    undone = f"Divided by {number(factor, 5)}"
+    if factor < 1.0:
+        undone = f"Multiplied by {number(1.0 / factor, 5)}"
+    return f" {undone} they would be usual."
 
 
 def _unlike(findings: list[Finding]) -> list[Finding]:
@@ -148,6 +159,13 @@ def _isolated(column: Column, ordered: Ordered, level: float) -> Iterator[Findin
         )  # fmt: skip
 
 
+def _off(column: Column, off: OffTheirRows) -> Finding:
+    kind = "above its row" if off.above else "below its row"
+    ends = np.quantile(column.values[off.inside], [0.0, 1.0])
+    shown = " to ".join(map(_shown, ends))
+    return _finding(column, kind, off.inside, {"factor": off.factor}, range=shown)
+
+
 def _factor(far: Floats, rest: Floats) -> float | None:
     """A factor that makes the far values as large, and as spread, as the rest.
 
@@ -187,13 +205,15 @@ def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
         if count > MOST_OF_HEAP * n or not (often or ends):
             continue
         kind = _kind_of_heap(ordered, int(at))
-        if not often and kind != "code":
-            continue
-        if kind == "heap" and np.sum(ALONE * counts > count) > 1:
+        if (
+            kind == "heap"
+            and poisson.sf(count - 1, np.partition(counts, -2)[-2]) > level
+        ):
             continue  # one of many, as of sums that people round
-        numbers = {"times": count / usual, "share": count / n}
-        inside = column.values == values[at]
-        yield _finding(column, kind, inside, numbers, value=_shown(values[at]))
+        if often or kind == "code":
+            numbers = {"times": count / usual, "share": count / n}
+            inside = column.values == values[at]
+            yield _finding(column, kind, inside, numbers, value=_shown(values[at]))
 
 
 def _kind_of_heap(ordered: Ordered, at: int) -> str:
@@ -223,8 +243,7 @@ def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Findi
     longest = int(np.argmax(ends - starts))
     first, last = int(starts[longest]), int(ends[longest])
     length = last - first
-    others = np.delete(ends - starts, longest)
-    if length < LONGER * max(int(others.max(initial=1)), 1):
+    if length < 2:
         return
     at = int(np.searchsorted(ordered.different, values[first]))
     counts = ordered.counts.copy()

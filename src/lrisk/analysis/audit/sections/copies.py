@@ -1,21 +1,39 @@
-"""Rows that were entered more than once, alone or in blocks."""
+"""Rows that were entered more than once, alone or in blocks.
+
+Equal rows prove nothing where rows are equal by chance. Three ways are allowed for:
+
+- *Few values.* All columns follow, in any way, from some of them, a key. Rows equal in
+  all of the key but one column are then equal in that, too, as often as they nearly
+  are. Of all keys that tell the different rows apart, the least telling one is taken.
+- *A list*, as of products, whose entries rows are drawn from, each with a chance of its
+  own. How often entries occur then varies at least as much as a Poisson number that is
+  not zero; rows that were pasted occur all the same number of times.
+- *An order*, as of hours: after two equal rows the next two are equal more often.
+"""
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import comb
+from scipy.stats import chi2, poisson
 
 from ...._typing import AnyArray, Floats, Indices
-from ....tables import Column, Table
+from ....tables import Column
 from ..facts import Finding
 from .base import Context, first_rows
 
 #: Rows that follow each other, as their copies do, from which on they are a block.
 FEWEST_OF_BLOCK = 3
-#: Share of the rows above which single copies are how a table is: a list of purchases,
-#: say, of products that fix every column.
-MOST_COPIES = 0.1
-#: Part of a column's largest number below which two numbers are taken as equal.
-ROUNDING = 1e-11
-#: Shifts and factors that mix 64 bits (the finaliser of MurmurHash3).
-MIXING = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53))
+#: Share of the rows up to which copies are named although they may come from a list:
+#: one that a table shows so little of twice is five times as long as the table.
+FEW_COPIES = 0.1
+#: Columns that follow from a key which may tell rows apart by luck alone, at most: of a
+#: wide table some two columns always do.
+MOST_FOLLOWING = 4
+#: Share of the distance between quartiles within which a density is taken as even.
+EVEN = 0.05
+#: Parts of a column's median size: below the first two numbers are taken as equal;
+#: beyond the second, where that is less than their rounding, numbers are cut off.
+ROUNDING, ABSURD = 1e-11, 1e4
 
 
 class Copies:
@@ -26,158 +44,138 @@ class Copies:
     advice = "Find out whether the repeated rows were entered twice."
 
     def find(self, context: Context) -> list[Finding]:
-        """Copies, if chance has none: by half of the columns.
+        """Blocks that no order explains, and single rows that nothing does.
 
-        Two rows are equal in all columns no more often than in half of them. Of a table
-        of few values that proves nothing, and nothing is said. Nor do single rows if
-        they are many or all columns follow from one, whose values may well repeat;
-        blocks do, as chance keeps no order.
+        With λ pairs of equal rows expected, the number of different rows that occur
+        again is at most Poisson, and blocks of L rows are expected λ·q^(L − 1) times,
+        q being the chance that the next two rows are equal as well.
         """
-        columns = _compared(context.table)
+        table, rng = context.table, np.random.default_rng(0)
+        columns = [c for c in [*table.columns, table.target] if c.kind != "identifier"]
         if len(columns) < 2:
             return []
-        numbers = _row_numbers(columns)
-        n, firsts = len(numbers), np.unique(numbers, return_index=True)[1]
-        copies = np.setdiff1d(np.arange(n), firsts)
-        if not len(copies) or len(copies) < _by_chance(context, copies):
+        # Sums of random numbers tell rows apart: of a million different ones two agree
+        # with a chance of 5·10⁻⁸.
+        codes = [np.unique(c.values, return_inverse=True)[1] for c in columns]
+        cells = np.array([rng.integers(2**63, size=len(own))[own] for own in codes])
+        _, firsts, rows = np.unique(cells.sum(axis=0), return_index=True,
+                                    return_inverse=True)  # fmt: skip
+        copies = np.setdiff1d(np.arange(len(rows)), firsts)
+        if not len(copies):
             return []
-        earlier = firsts[numbers]  # a row pasted five times has one source
-        blocks = _blocks(copies, earlier[copies])
-        sure = [block for block in blocks if _chance(numbers, block[1]) < context.level]
-        rest = _outside(copies, sure)
-        enough = _by_one_column(columns, np.sort(firsts), n) / context.level
-        if enough <= len(rest) <= MOST_COPIES * n:
-            sure, rest = blocks, _outside(copies, blocks)
-        else:
-            rest = rest[:0]
-        found = []
-        for first, length in sure:
-            source = {"from row": int(earlier[first]) + 1.0}
-            shown = first_rows(range(first, first + length))
-            found.append(Finding("copies", "block", [], shown, length, source))
-        if len(rest):
-            found.append(Finding("copies", "copy", [], first_rows(rest), len(rest)))
+        chance, again = _by_chance(columns, cells, np.sort(firsts), context.level)
+        equal = _same(rows)
+        likely, again = max(chance, equal * comb(len(rows), 2)), max(again, equal)
+        blocks = _blocks(copies, firsts[rows[copies]])
+        sure = [b for b in blocks if likely * again ** (len(b) - 1) < context.level]
+        outside = np.setdiff1d(np.arange(len(rows)), [row for b in sure for row in b])
+        often = np.unique(rows[outside], return_counts=True)[1]
+        unlikely = poisson.sf(np.sum(often > 1) - 1, chance) < context.level
+        named = unlikely and not _is_list(often, context.level)
+        found, single = [], copies
+        for block in blocks if named else sure:
+            source = {"from row": firsts[rows[block[0]]] + 1.0}
+            shown, single = first_rows(block), np.setdiff1d(single, block)
+            found.append(Finding("copies", "block", [], shown, len(block), source))
+        if named and len(single):
+            found.append(Finding("copies", "copy", [], first_rows(single), len(single)))
         return found
 
     def words(self, finding: Finding) -> str:
         """How many rows, and of which."""
         if finding.kind == "block":
             first, source = finding.rows[0], int(finding.numbers["from row"])
-            last = source + finding.count - 1
+            to, last = (row + finding.count - 1 for row in (first, source))
             return (
-                f"Rows {first} to {first + finding.count - 1} repeat rows {source} to "
-                f"{last} in every column."
+                f"Rows {first} to {to} repeat rows {source} to {last} in every column."
             )
-        if finding.count == 1:
-            return "1 row is equal to an earlier one in every column."
-        return f"{finding.count} rows are equal to an earlier one in every column."
+        rows = "1 row is" if finding.count == 1 else f"{finding.count} rows are"
+        return f"{rows} equal to an earlier one in every column."
 
 
-def _compared(table: Table) -> list[Column]:
-    """All columns but identifiers, the target included."""
-    return [c for c in [*table.columns, table.target] if c.kind != "identifier"]
+def _by_chance(
+    columns: list[Column], cells: Indices, firsts: Indices, level: float
+) -> tuple[float, float]:
+    """Expected pairs of equal rows, and the chance that the next two are equal."""
+
+    def groups(*chosen: int) -> Indices:
+        sums = cells[list(chosen)][:, firsts].sum(axis=0)
+        return np.asarray(np.unique(sums, return_inverse=True)[1])
+
+    d, different = len(columns), max(float(comb(len(firsts), 2)), 1.0)
+    agree = [_agreeing(c, firsts, groups()) / different for c in columns]
+    key, left_out = set(range(d)), []
+    for j in sorted(key, key=lambda j: agree[j]):
+        if len(key) > 1 and groups(*key - {j}).max() + 1 == len(firsts):
+            key.remove(j)
+            left_out.append(j)
+    chance = max(_agreeing(columns[j], firsts, groups(*key - {j})) for j in key)
+    chance *= float(comb(cells.shape[1], 2)) / different
+    if comb(d, len(key)) * np.exp(-chance) > level:
+        for j in left_out[::-1][: max(d - MOST_FOLLOWING - len(key), 0)]:
+            key.add(j)
+            chance *= agree[j]
+    moves = (_same(np.round(np.diff(_in_steps(columns[j])))) for j in key)
+    return chance, min(map(max, moves, (agree[j] for j in key)))
 
 
-def _row_numbers(columns: list[Column]) -> Indices:
-    """The same number for rows equal in these columns, missing cells included.
+def _agreeing(column: Column, rows: Indices, groups: Indices) -> float:
+    """Expected pairs of rows of the same group with the same value.
 
-    Rows are told apart by 64 bits that all their cells are mixed into: of a million
-    rows two different ones agree with a chance of 3·10⁻⁸.
+    By how often values agree; or, as numbers are multiples of a step, by how often they
+    miss each other by k steps at most: 2k times as often.
     """
-    key = np.zeros(len(columns[0].values), dtype=np.uint64)
-    for column in columns:
-        cells = column.values + 0.0  # no negative zero, and codes as numbers
-        key ^= np.where(np.isnan(cells), np.nan, cells).view(np.uint64)
-        for shift, factor in MIXING:
-            key ^= key >> np.uint64(shift)
-            key *= np.uint64(factor)
-    return np.asarray(np.unique(key, return_inverse=True)[1])
+    values = _in_steps(column)[rows]
+    counts = np.unique(groups, return_counts=True)[1]
+    agreeing = _same(values) * float(np.sum(comb(counts, 2)))
+    known = np.flatnonzero(~np.isnan(values))
+    if column.has_levels or not len(known):
+        return agreeing
+    values = values[known] - values[known].min()
+    low, high = np.quantile(values, [0.25, 0.75])
+    most = max(float(EVEN * (high - low) // 1.0), 1.0) + 0.5
+    at = np.sort(values + groups[known] * (values.max() + 2.0 * most))
+    near = np.searchsorted(at, at + most) - np.searchsorted(at, at, "right")
+    return max(agreeing, float(near.sum()) / (2.0 * most - 1.0))
 
 
-def _by_chance(context: Context, copies: Indices) -> float:
-    """Copies that a table may well have, by the other rows.
+def _same(values: AnyArray) -> float:
+    """The share of pairs that are equal."""
+    counts = np.unique(values, return_counts=True)[1]
+    return float(np.sum(comb(counts, 2)) / max(comb(len(values), 2), 1.0))
 
-    As many as there are pairs of them that are equal in half of the columns, those of
-    which fewest rows are equal; and so many times more that a clean table has them with
-    a chance of the level at most (Markov).
+
+def _in_steps(column: Column) -> Floats:
+    """Numbers in units of what all their differences are multiples of (Euclid)."""
+    values, known = column.values + 0.0, ~np.isnan(column.values + 0.0)
+    sizes = np.abs(values[known & (values != 0.0)])
+    if len(sizes):
+        values = np.clip(values / np.median(sizes), -ABSURD, ABSURD)
+    gaps, step = np.unique(np.diff(np.unique(values[known]))), 1.0
+    while len(gaps) and not column.has_levels:
+        step = max(float(gaps[0]), ROUNDING)
+        rests = np.unique(np.abs(gaps - step * np.round(gaps / step)))
+        gaps = rests[rests > ROUNDING]
+        gaps = np.append(gaps, step) if len(gaps) else gaps
+    return np.asarray(values / step)
+
+
+def _is_list(often: Indices, level: float) -> bool:
+    """Whether rows occur as often as the entries of a list do.
+
+    A Poisson number with mean r that is not zero has mean m = r/(1 − e^−r) and variance
+    m(1 + r − m); entries of unequal chances have more.
     """
-
-    def pairs(numbers: AnyArray) -> float:
-        counts = np.unique(np.delete(numbers, copies), return_counts=True)[1]
-        return float(np.sum(counts * (counts - 1.0))) / 2.0
-
-    columns = sorted(_compared(context.table), key=lambda c: pairs(c.values))
-    telling = columns[: (len(columns) + 1) // 2]
-    return max(pairs(_row_numbers(telling)) / context.level, 1.0)
+    mean, rows = float(often.mean()), int(often.sum())
+    if rows - len(often) <= FEW_COPIES * rows:
+        return False
+    rate = brentq(lambda r: r / -np.expm1(-r) - mean, 1e-9, mean)
+    scatter = float(np.sum((often - mean) ** 2)) / (mean * (1.0 + rate - mean))
+    return bool(chi2.cdf(scatter, len(often) - 1) > level)
 
 
-def _by_one_column(columns: list[Column], firsts: Indices, n: int) -> float:
-    """Copies expected of n rows whose columns all follow from one; else none.
-
-    They follow from a column of numbers that are all different in different rows if
-    they rise, fall or stay as it rises (words: if equal ones stay together). Its
-    numbers are multiples of a step, and rows are equal as often as the steps between
-    its quartiles, twice, are few.
-    """
-    expected = [0.0]
-    for column in columns:
-        values = column.values[firsts] + 0.0
-        if column.has_levels or len(np.unique(values)) < max(len(values), 3):
-            continue
-        order = firsts[np.argsort(values, kind="stable")]
-        if all(_follows(other, order) for other in columns):
-            known = values[~np.isnan(values)]
-            low, high = np.quantile(known, [0.25, 0.75])
-            steps = 2.0 * (high - low) / _step(known)
-            expected.append(n * (n - 1) / 2.0 / steps)
-    return max(expected)
-
-
-def _follows(column: Column, order: Indices) -> bool:
-    """Whether numbers rise or fall, or equal words stay together, in this order."""
-    values = column.values[order]
-    if column.has_levels:
-        return int(np.sum(np.diff(values) != 0)) < len(np.unique(values))
-    moves = np.diff(values[~np.isnan(values)])
-    return bool(np.all(moves >= 0) or np.all(moves <= 0))
-
-
-def _step(values: Floats) -> float:
-    """The largest number that all differences are multiples of (Euclid)."""
-    rounding = ROUNDING * float(np.max(np.abs(values)))
-    gaps = np.diff(np.unique(values))
-    step = float(np.min(gaps))
-    while step > rounding:
-        gaps = np.abs(gaps - step * np.round(gaps / step))
-        gaps = np.append(gaps[gaps > rounding], step)
-        if len(gaps) == 1:
-            return step
-        step = float(np.min(gaps))
-    return max(rounding, step)
-
-
-def _chance(numbers: Indices, length: int) -> float:
-    """Expected blocks of so many rows if the rows stood in random order."""
-    n, counts = len(numbers), np.unique(numbers, return_counts=True)[1]
-    equal = float(np.sum(counts * (counts - 1.0))) / (n * (n - 1.0))
-    return float(n * (n - 1) / 2.0 * equal**length)
-
-
-def _outside(copies: Indices, blocks: list[tuple[int, int]]) -> Indices:
-    """Copies that are in none of the blocks."""
-    inside = [np.arange(first, first + length) for first, length in blocks]
-    return copies[~np.isin(copies, np.concatenate([*inside, copies[:0]]))]
-
-
-def _blocks(copies: Indices, sources: Indices) -> list[tuple[int, int]]:
-    """First row and length of runs whose sources follow each other as they do."""
-    if not len(copies):
-        return []
+def _blocks(copies: Indices, sources: Indices) -> list[Indices]:
+    """Runs of copies whose sources follow each other as they do."""
     broken = (np.diff(copies) != 1) | (np.diff(sources) != 1)
-    starts = np.r_[0, np.flatnonzero(broken) + 1]
-    ends = np.r_[starts[1:], len(copies)]
-    return [
-        (int(copies[start]), int(end - start))
-        for start, end in zip(starts, ends, strict=True)
-        if end - start >= FEWEST_OF_BLOCK
-    ]
+    runs = np.split(copies, np.flatnonzero(broken) + 1)
+    return [run for run in runs if len(run) >= FEWEST_OF_BLOCK]

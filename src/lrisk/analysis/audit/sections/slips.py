@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from ...._typing import Bools, Floats, Indices
 from ....tables import Table
-from ..crossfit import CrossFit, Fold
+from ..crossfit import CrossFit, Fits
 from ..facts import Change, Finding
 from ..models import expect
 from ..numbers import counted
@@ -187,7 +187,7 @@ def _fit_with(
     return fits
 
 
-def _changed(fold: Fold, rows: Indices, j: int, values: Floats) -> Floats:
+def _changed(fold: Fits, rows: Indices, j: int, values: Floats) -> Floats:
     X = fold.preparation.transform(rows)
     scaling, p = fold.preparation.scaling_, fold.preparation.position(j)
     X[:, p] = (values - scaling.centre[p]) / scaling.scale[p]
