@@ -17,7 +17,7 @@ def audited(
 ) -> Any:
     """Audit, write, and print words, JSON or nothing; the result."""
     from ..analysis.audit import audit as run_audit
-    from ..analysis.audit.own_model import QuotesCells
+    from ..analysis.audit.quoting import QuotesCells
     from ..report import redacted, write_audit
     from ..report.writing import earlier_verdicts
     from .printing import plain, print_audit, progress_bar, terminal
@@ -69,9 +69,8 @@ def estimator_at(place: str | None) -> Any:
 
 def predictions_at(given: str | None, frame: Any) -> Any:
     """The name of a column of the table, or what a file holds, one column or more."""
-    from ..tables.files import read_table
+    from ..tables.beside import frame_beside
 
     if given is None or given in frame or not Path(given).is_file():
         return given  # a name that is none is refused with the nearest one
-    found = read_table(Path(given)).frame
-    return found.iloc[:, 0] if found.shape[1] == 1 else found
+    return frame_beside(Path(given), len(frame))

@@ -96,7 +96,8 @@ def lrisk() -> None:
               "runs.")  # fmt: skip
 @click.option("--predictions", metavar="COLUMN|FILE",
               help="Judge rows by these out-of-fold predictions of a model that lives "
-              "elsewhere: a column of DATA, or a table of as many rows.")  # fmt: skip
+              "elsewhere: a column of DATA, or a file of as many rows, such as `lrisk "
+              "predict` writes, or one column with a header or without.")  # fmt: skip
 @click.option("--kernel", type=KERNELS, default="linear", show_default=True,
               help="Shape of the three fits that are compared.")  # fmt: skip
 @click.option("--spectrum", default="superquantile:0.9", show_default=True,
@@ -170,7 +171,7 @@ def audit(
     folder = out or Path(f"{name.split('.')[0] or 'data'}-audit")
     _writable(folder)
     options["compare"] = read_audit(compare) if compare else None
-    frame = _read(data, target, no_header, told=not quiet)
+    frame = _read(data, target, no_header, options["predictions"], told=not quiet)
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
     options["estimator"] = estimator_at(options["estimator"])
     options["predictions"] = predictions_at(options["predictions"], frame)
@@ -187,11 +188,18 @@ def audit(
         raise click.exceptions.Exit(TOO_MANY)
 
 
-def _read(data: Path, target: str | None, no_header: bool, told: bool = True) -> Any:
+def _read(
+    data: Path,
+    target: str | None,
+    no_header: bool,
+    predictions: str | None = None,
+    told: bool = True,
+) -> Any:
     """The frame of a file; what was left out of it is told, if anything is to be."""
     from ..tables.files import read_table
 
-    table = read_table(data, target, header=not no_header)
+    labels = [] if predictions is None else [predictions]
+    table = read_table(data, target, header=not no_header, labels=labels)
     for note in table.notes if told else []:
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
     return table.frame
