@@ -1,9 +1,16 @@
 """An audit on the command line: what it is given, and what it shows and writes."""
 
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+
+from .errors import one_line
 
 
 def audited(
@@ -14,8 +21,12 @@ def audited(
     out: Path,
     redact: bool,
     shown: str = "words",
+    notes: Sequence[str] = (),
 ) -> Any:
-    """Audit, write, and print words, JSON or nothing; the result."""
+    """Audit, write, and print words, JSON or nothing; the result.
+
+    `notes` are what is to be known of how the file was read.
+    """
     from ..analysis.audit import audit as run_audit
     from ..analysis.audit.quoting import QuotesCells
     from ..report import redacted, write_audit
@@ -25,12 +36,17 @@ def audited(
 
     given = options.pop("verdicts", None)
     words = given.words if given else None
-    with progress_bar(terminal(stderr=True), shown != "nothing") as progress:
+    told = shown != "nothing"
+    with (
+        warnings_told(told, redact),
+        progress_bar(terminal(stderr=True), told) as progress,
+    ):
         options |= {"source": source, "progress": progress, "verdicts": words}
         try:
             result = run_audit(data, target, **options)
         except QuotesCells as error:
             raise ValueError(error.bare if redact else str(error)) from error
+    result = replace(result, notes=list(notes))
     if given:
         check_same_table(given, result)
     earlier = earlier_verdicts(out, result)
@@ -50,6 +66,33 @@ def audited(
             "(--verdicts) to have them respected."
         )
     return result
+
+
+@contextmanager
+def warnings_told(told: bool, redact: bool) -> Iterator[None]:
+    """Warnings as notes of one line each, if anything is to be told.
+
+    Somebody else's code may quote cells in them: where these must not be told, only
+    what kind a warning is of. Processes that such code starts write to the same
+    terminal, and their environment keeps them from it.
+    """
+    quiet = {"PYTHONWARNINGS": "ignore"} if redact or not told else {}
+    before = {name: os.environ.get(name, "") for name in quiet}
+    os.environ.update(quiet)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            yield
+    finally:
+        os.environ.update(before)
+    for words in dict.fromkeys(_in_words(warning, redact) for warning in caught):
+        if told:
+            click.echo(f"lrisk: note: {one_line(words)}", err=True)
+
+
+def _in_words(warning: warnings.WarningMessage, redact: bool) -> str:
+    kind = warning.category.__name__
+    what = "its words are left out, for they may quote cells"
+    return f"{kind} ({what})" if redact else f"{kind}: {warning.message}"
 
 
 def open_report(report: Path) -> None:

@@ -105,7 +105,8 @@ def lrisk() -> None:
 @click.option("--contamination", type=Contamination(), default="auto",
               show_default=True,
               help="Flag this share of the rows instead of judging them.")  # fmt: skip
-@click.option("--group", help="Compare the groups of this column.")
+@click.option("--group", help="Compare the groups of this column; an --estimator "
+              "judges each without having seen any of it.")  # fmt: skip
 @click.option("--time", help="Compare stretches of this column of dates or "
               "times.")  # fmt: skip
 @click.option("--id", help="Show this column beside row numbers, and do not learn from "
@@ -171,12 +172,13 @@ def audit(
     folder = out or Path(f"{name.split('.')[0] or 'data'}-audit")
     _writable(folder)
     options["compare"] = read_audit(compare) if compare else None
-    frame = _read(data, target, no_header, options["predictions"], told=not quiet)
+    table = _read(data, target, no_header, options["predictions"], told=not quiet)
+    frame = table.frame
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
     options["estimator"] = estimator_at(options["estimator"])
     options["predictions"] = predictions_at(options["predictions"], frame)
     shown = "json" if as_json else "nothing" if quiet else "words"
-    result = audited(frame, target, name, options, folder, redact, shown)
+    result = audited(frame, target, name, options, folder, redact, shown, table.notes)
     if opened:
         open_report(folder / "report.html")
     if fail_above is not None and result.interval[0] > fail_above:
@@ -195,14 +197,14 @@ def _read(
     predictions: str | None = None,
     told: bool = True,
 ) -> Any:
-    """The frame of a file; what was left out of it is told, if anything is to be."""
+    """A table from a file; what was left out of it is told, if anything is to be."""
     from ..tables.files import read_table
 
     labels = [] if predictions is None else [predictions]
     table = read_table(data, target, header=not no_header, labels=labels)
     for note in table.notes if told else []:
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
-    return table.frame
+    return table
 
 
 def _writable(folder: Path) -> None:
@@ -282,7 +284,7 @@ def fit(
     _writable(out.parent)
     if out.is_dir():
         raise BadInput(f"--out {out} is a folder; give a file")
-    frame = _read(data, target, no_header)
+    frame = _read(data, target, no_header).frame
     fitted = fit_model(frame, target, name, task, settings, seed)
     save_model(fitted.model, out)
     for note in fitted.notes:
@@ -311,7 +313,7 @@ def predict(model: Path, data: Path, no_header: bool, out: Path | None) -> None:
     from .writing import predictions_csv, write_text
 
     loaded = load_model(model)
-    found = predict_with(loaded, _read(data, None, no_header))
+    found = predict_with(loaded, _read(data, None, no_header).frame)
     text = predictions_csv(found.columns)
     if found.ignored:
         names = ", ".join(found.ignored)

@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
 from ...estimators import LabelErrorDetector, OutlierDetector
+from ...procedures.label_noise import assign_folds
 from ...tables import Preparation, Table
 from ...tables.cells import raw_columns
 from ...tables.table import closest
@@ -64,7 +65,7 @@ class OwnModel(NamedTuple):
         ----------
         table : Table
         rows, fold : arrays of shape (m,)
-            Rows whose target is known, and their folds.
+            Rows whose target is known, and their folds, unless there are groups.
         X : array of shape (m, d)
             Their prepared columns, which tell how large the noise is where.
         contamination : "auto" or float
@@ -72,6 +73,8 @@ class OwnModel(NamedTuple):
         """
         options: Any = {"contamination": contamination, "random_state": seed}
         y = table.y[rows]
+        if self.estimator is not None:
+            fold = _by_group(table, rows, fold, seed)
         if table.task == "classification":
             predicted = self._out_of_fold(table, rows, fold, np.ones(len(y), bool))
             labels = LabelErrorDetector(**options)
@@ -162,9 +165,7 @@ def own_model(
         checked = given_predictions(table, predictions)
         return OwnModel("your predictions", None, None, labels, checked)
     _check_estimator(table, estimator)
-    name = type(estimator).__name__
-    if isinstance(estimator, Pipeline):
-        name = type(estimator.steps[-1][1]).__name__
+    name = type(_last_step(estimator)).__name__
     columns = None
     if prepares_itself(estimator):
         named = [target] if np.ndim(target) == 0 else []
@@ -189,6 +190,40 @@ def prepares_itself(estimator: Any) -> bool:
     """Whether a pipeline is in it, which encodes and fills in by itself."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
     return any(isinstance(part, Pipeline | ColumnTransformer) for part in parts)
+
+
+def _last_step(estimator: Any) -> Any:
+    """What predicts at the end of a pipeline; any other model is its own."""
+    while isinstance(estimator, Pipeline) and estimator.steps:
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def _by_group(table: Table, rows: Indices, fold: Indices, seed: int) -> Indices:
+    """Folds in which rows of one group are together; as they are without groups.
+
+    Rows of no group are each by themselves: nothing says that they belong together.
+    """
+    group = next((own for own in table.columns if own.kind == "group"), None)
+    if group is None:
+        return fold
+    known = ~group.missing[rows]
+    if group.distinct < 2:
+        rule, remedy = "of at least two groups", "leave it out, or pass predictions"
+        raise ValueError(refused("audit", "group", rule, "one", remedy))
+    places = np.arange(len(rows)) + len(rows)
+    places[known] = np.unique(group.values[rows][known], return_inverse=True)[1]
+    classes = table.task == "classification"
+    codes = table.y[rows] if classes else np.zeros(len(rows), dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    together = assign_folds(codes, len(np.unique(fold)), rng, places)
+    for k in np.unique(together) if classes else []:
+        if len(np.unique(codes[together != k])) < 2:
+            rule = "one without which rows of two classes are left"
+            remedy = "leave it out, or pass predictions"
+            got = "groups that hold nearly all rows of a class"
+            raise ValueError(refused("audit", "group", rule, got, remedy))
+    return together
 
 
 def _without(data: Any, names: set[str]) -> Any:
@@ -243,7 +278,9 @@ def _check_estimator(table: Table, estimator: Any) -> None:
         other = "regression" if wanted == "classifier" else "classification"
         rule = f"a {wanted}, for the target was read for {table.task}"
         remedy = f"pass another, or choose the task {other}"
-        got = type(estimator).__name__
+        last = _last_step(estimator)
+        got = type(last).__name__
+        got += "" if last is estimator else ", the last step of the pipeline"
         raise ValueError(refused("audit", "estimator", rule, got, remedy))
 
 
