@@ -268,7 +268,7 @@ def test_probabilities_in_columns_of_other_names_are_refused():
         np.testing.assert_array_equal(own.predictions, p)
 
 
-@pytest.mark.parametrize("off", [0.0, 60.0, -500.0])
+@pytest.mark.parametrize("off", [0.0, -500.0])
 def test_what_is_shown_of_a_row_is_what_its_score_was_computed_with(off):
     """Predictions that are off as a rule are judged, and shown, about their centre."""
     data = flats(120)
@@ -310,7 +310,6 @@ def test_classes_worse_than_the_most_frequent_one_are_called_so():
     assert "always the most frequent class" in result.summary
     told = audit(data, "kind", estimator=LogisticRegression())
     assert not told.beside_constant.worse and "constant" not in told.summary
-    assert audit(data, "kind").beside_constant is None
 
 
 class Keeps(RegressorMixin, BaseEstimator):

@@ -41,7 +41,8 @@ GLOSSARY = {
     "suggest. It may be true all the same, and the model too simple.",
     "score": "The chance that the row does not fit, by models that have not seen it.",
     "flagged": "Of a score above the threshold, or judged wrong by a person.",
-    "expected": "What models that have not seen the row predict for it.",
+    "expected": "What models that have not seen the row predict for it; of your own "
+    "model, less what it is off by as a rule.",
     "noise scale": NOISE_SCALE,
     "suggested": "What would make the row fit: the value without the slip, or the "
     "likeliest class. Compare it with the source.",
