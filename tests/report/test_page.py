@@ -18,7 +18,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from audits import HOSTILE, edge_audit, hostile_audit, large_audit, make_audit, slip
 
-from lrisk.analysis.audit import AuditResult, Change, Finding, FlaggedRow, Reason
+from lrisk.analysis.audit import (
+    AuditResult,
+    BesideConstant,
+    Change,
+    Finding,
+    FlaggedRow,
+    Reason,
+)
 from lrisk.analysis.audit.sections import SECTIONS
 from lrisk.report import redacted, render
 
@@ -414,3 +421,23 @@ def test_false_alarms_are_explained_and_suggestions_shown():
     assert "at most a fifth of them is expected to fit after all" in text
     assert f"<bdi>mileage = {row}</bdi>" in text and "before and after" in text
     assert 'data-key="suggested"' not in render(replace(audit, findings=[]))
+
+
+@pytest.mark.parametrize(
+    ("by_model", "how"), [(5.0, "worse"), (3.0, "no better"), (2.0, "better")]
+)
+def test_a_model_worse_than_a_constant_is_called_so(by_model, how):
+    compared = BesideConstant("your <b>", "mean", "mean |error|", by_model, 3.0, 1960)
+    audit = make_audit(beside_constant=compared, notes=["1 line <i> left out."])
+    again = AuditResult.from_dict(json.loads(json.dumps(audit.to_dict())))
+    assert again.beside_constant == compared and again.notes == audit.notes
+    for told in (audit, again):
+        page = render(told, redact=True)
+        assert (
+            f">{how} than a constant<" in page and "1 line &lt;i&gt; left out" in page
+        )
+        assert "your &lt;b&gt;" in page and "<b>" not in page
+        words = f"mean |error| of 1960 held-out rows {by_model:g}, always the mean 3"
+        assert words in page
+    worth = "flags, scores and shares that come of it are worth little"
+    assert (worth in audit.summary) == (how == "worse")

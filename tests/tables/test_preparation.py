@@ -165,3 +165,26 @@ def test_a_column_that_no_square_can_hold_is_refused(size):
     X = np.random.default_rng(0).normal(size=(50, 2)) * [1.0, size]
     with pytest.raises(ValueError, match=r"column .* in size.* rescale it"):
         TablePreparation().fit(X)
+
+
+def test_names_of_levels_and_of_columns_do_not_collide():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "k": rng.choice(["a", "b", "(other)", None], 80),
+            "k=a": rng.normal(size=80),
+            "k is missing": rng.choice([True, False], 80),
+            "long": [f"{'z' * 120}{i % 2}" for i in range(80)],
+        }
+    )
+    prepared = TablePreparation(max_categories=2).fit(table)
+    names = prepared.get_feature_names_out().tolist()
+    assert len(set(names)) == len(names) == prepared.transform(table).shape[1]
+    assert names[:2] == ["k=a", "k is missing"]
+    assert prepared.origin_[:2].tolist() == [1, 2]
+    shown = prepared.set_output(transform="pandas").transform(table)
+    assert shown.columns.is_unique
+    two = TablePreparation().fit(table[["k", "k=a"]].dropna()[["k=a", "k"]])
+    names = two.get_feature_names_out().tolist()
+    assert names[0] == "k=a" and set(names[1:]) == {"k=a.1", "k=b", "k=(other)"}
+    assert two.origin_.tolist() == [0, 1, 1, 1]

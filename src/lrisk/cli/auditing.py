@@ -1,9 +1,16 @@
 """An audit on the command line: what it is given, and what it shows and writes."""
 
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+
+from .errors import one_line
 
 
 def audited(
@@ -14,10 +21,14 @@ def audited(
     out: Path,
     redact: bool,
     shown: str = "words",
+    notes: Sequence[str] = (),
 ) -> Any:
-    """Audit, write, and print words, JSON or nothing; the result."""
+    """Audit, write, and print words, JSON or nothing; the result.
+
+    `notes` are what is to be known of how the file was read.
+    """
     from ..analysis.audit import audit as run_audit
-    from ..analysis.audit.own_model import QuotesCells
+    from ..analysis.audit.quoting import QuotesCells
     from ..report import redacted, write_audit
     from ..report.writing import earlier_verdicts
     from .printing import plain, print_audit, progress_bar, terminal
@@ -25,12 +36,17 @@ def audited(
 
     given = options.pop("verdicts", None)
     words = given.words if given else None
-    with progress_bar(terminal(stderr=True), shown != "nothing") as progress:
+    told = shown != "nothing"
+    with (
+        warnings_told(told, redact),
+        progress_bar(terminal(stderr=True), told) as progress,
+    ):
         options |= {"source": source, "progress": progress, "verdicts": words}
         try:
             result = run_audit(data, target, **options)
         except QuotesCells as error:
             raise ValueError(error.bare if redact else str(error)) from error
+    result = replace(result, notes=list(notes))
     if given:
         check_same_table(given, result)
     earlier = earlier_verdicts(out, result)
@@ -52,6 +68,33 @@ def audited(
     return result
 
 
+@contextmanager
+def warnings_told(told: bool, redact: bool) -> Iterator[None]:
+    """Warnings as notes of one line each, if anything is to be told.
+
+    Somebody else's code may quote cells in them: where these must not be told, only
+    what kind a warning is of. Processes that such code starts write to the same
+    terminal, and their environment keeps them from it.
+    """
+    quiet = {"PYTHONWARNINGS": "ignore"} if redact or not told else {}
+    before = {name: os.environ.get(name, "") for name in quiet}
+    os.environ.update(quiet)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            yield
+    finally:
+        os.environ.update(before)
+    for words in dict.fromkeys(_in_words(warning, redact) for warning in caught):
+        if told:
+            click.echo(f"lrisk: note: {one_line(words)}", err=True)
+
+
+def _in_words(warning: warnings.WarningMessage, redact: bool) -> str:
+    kind = warning.category.__name__
+    what = "its words are left out, for they may quote cells"
+    return f"{kind} ({what})" if redact else f"{kind}: {warning.message}"
+
+
 def open_report(report: Path) -> None:
     """Show the report; where there is no browser, say so and go on."""
     import webbrowser
@@ -69,9 +112,8 @@ def estimator_at(place: str | None) -> Any:
 
 def predictions_at(given: str | None, frame: Any) -> Any:
     """The name of a column of the table, or what a file holds, one column or more."""
-    from ..tables.files import read_table
+    from ..tables.beside import frame_beside
 
     if given is None or given in frame or not Path(given).is_file():
         return given  # a name that is none is refused with the nearest one
-    found = read_table(Path(given)).frame
-    return found.iloc[:, 0] if found.shape[1] == 1 else found
+    return frame_beside(Path(given), len(frame))

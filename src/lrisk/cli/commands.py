@@ -96,7 +96,8 @@ def lrisk() -> None:
               "runs.")  # fmt: skip
 @click.option("--predictions", metavar="COLUMN|FILE",
               help="Judge rows by these out-of-fold predictions of a model that lives "
-              "elsewhere: a column of DATA, or a table of as many rows.")  # fmt: skip
+              "elsewhere: a column of DATA, or a file of as many rows, such as `lrisk "
+              "predict` writes, or one column with a header or without.")  # fmt: skip
 @click.option("--kernel", type=KERNELS, default="linear", show_default=True,
               help="Shape of the three fits that are compared.")  # fmt: skip
 @click.option("--spectrum", default="superquantile:0.9", show_default=True,
@@ -104,7 +105,8 @@ def lrisk() -> None:
 @click.option("--contamination", type=Contamination(), default="auto",
               show_default=True,
               help="Flag this share of the rows instead of judging them.")  # fmt: skip
-@click.option("--group", help="Compare the groups of this column.")
+@click.option("--group", help="Compare the groups of this column; an --estimator "
+              "judges each without having seen any of it.")  # fmt: skip
 @click.option("--time", help="Compare stretches of this column of dates or "
               "times.")  # fmt: skip
 @click.option("--id", help="Show this column beside row numbers, and do not learn from "
@@ -170,12 +172,13 @@ def audit(
     folder = out or Path(f"{name.split('.')[0] or 'data'}-audit")
     _writable(folder)
     options["compare"] = read_audit(compare) if compare else None
-    frame = _read(data, target, no_header, told=not quiet)
+    table = _read(data, target, no_header, options["predictions"], told=not quiet)
+    frame = table.frame
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
     options["estimator"] = estimator_at(options["estimator"])
     options["predictions"] = predictions_at(options["predictions"], frame)
     shown = "json" if as_json else "nothing" if quiet else "words"
-    result = audited(frame, target, name, options, folder, redact, shown)
+    result = audited(frame, target, name, options, folder, redact, shown, table.notes)
     if opened:
         open_report(folder / "report.html")
     if fail_above is not None and result.interval[0] > fail_above:
@@ -187,14 +190,21 @@ def audit(
         raise click.exceptions.Exit(TOO_MANY)
 
 
-def _read(data: Path, target: str | None, no_header: bool, told: bool = True) -> Any:
-    """The frame of a file; what was left out of it is told, if anything is to be."""
+def _read(
+    data: Path,
+    target: str | None,
+    no_header: bool,
+    predictions: str | None = None,
+    told: bool = True,
+) -> Any:
+    """A table from a file; what was left out of it is told, if anything is to be."""
     from ..tables.files import read_table
 
-    table = read_table(data, target, header=not no_header)
+    labels = [] if predictions is None else [predictions]
+    table = read_table(data, target, header=not no_header, labels=labels)
     for note in table.notes if told else []:
         click.echo(f"lrisk: note: {one_line(note)}", err=True)
-    return table.frame
+    return table
 
 
 def _writable(folder: Path) -> None:
@@ -274,7 +284,7 @@ def fit(
     _writable(out.parent)
     if out.is_dir():
         raise BadInput(f"--out {out} is a folder; give a file")
-    frame = _read(data, target, no_header)
+    frame = _read(data, target, no_header).frame
     fitted = fit_model(frame, target, name, task, settings, seed)
     save_model(fitted.model, out)
     for note in fitted.notes:
@@ -303,7 +313,7 @@ def predict(model: Path, data: Path, no_header: bool, out: Path | None) -> None:
     from .writing import predictions_csv, write_text
 
     loaded = load_model(model)
-    found = predict_with(loaded, _read(data, None, no_header))
+    found = predict_with(loaded, _read(data, None, no_header).frame)
     text = predictions_csv(found.columns)
     if found.ignored:
         names = ", ".join(found.ignored)

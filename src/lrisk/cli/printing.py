@@ -16,6 +16,7 @@ from ..analysis.audit.sections import by_section, in_words
 from ..analysis.audit.wording import (
     COUNTING,
     NOISE_SCALE,
+    beside_constant_words,
     loss_groups,
     sampling,
     tail_note,
@@ -70,6 +71,9 @@ def print_audit(result: AuditResult, console: Console) -> None:
         say(words)
     say(f"\n[bold]{plain(result.summary)}[/]\n")
     say(_losses(result))
+    if result.beside_constant is not None:
+        own = plain(result.beside_constant.label, 80)
+        say(f"{own}: {plain(beside_constant_words(result.beside_constant))}")
     if words := tail_note(result):
         say(plain(words))
     _print_rows(result, console)

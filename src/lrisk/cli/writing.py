@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .._typing import AnyArray
-from ..report.writing import harmless
+from ..report.writing import harmless, harmless_cell
 
 
 def write_text(path: Path, text: str) -> None:
@@ -33,7 +33,7 @@ def predictions_csv(columns: Mapping[str, AnyArray]) -> str:
 
 
 def _cell(value: object) -> str:
-    return harmless(value) if isinstance(value, str) else repr(value)
+    return harmless_cell(value) if isinstance(value, str) else repr(value)
 
 
 def _csv(rows: list[list[str]]) -> str:

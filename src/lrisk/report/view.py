@@ -13,6 +13,7 @@ from ..analysis.audit.wording import (
     FALSE_ALARMS,
     GLOSSARY,
     NOISE_SCALE,
+    beside_constant_words,
     loss_groups,
     sampling,
     tail_note,
@@ -142,7 +143,20 @@ def _facts(result: AuditResult, flagged: int) -> list[tuple[str, str, str]]:
         ("columns", count(len(result.columns)),
          f"target: {printable(result.target, 40)}"),
         ("missing cells", count(result.n_missing), "in the whole table"),
+        *_of_own_model(result),
     ]  # fmt: skip
+
+
+def _of_own_model(result: AuditResult) -> list[tuple[str, str, str]]:
+    """Whether the user's own model is better than a constant, if there is one."""
+    compared = result.beside_constant
+    if compared is None:
+        return []
+    how = (
+        "worse" if compared.worse else "better" if compared.gain > 0.0 else "no better"
+    )
+    figures = printable(beside_constant_words(compared), 120)
+    return [(printable(compared.label, 80), f"{how} than a constant", figures)]
 
 
 def _false_flags(result: AuditResult, flagged: int) -> str:
@@ -231,6 +245,7 @@ def _change(change: Change) -> dict[str, Any]:
 def _provenance(result: AuditResult) -> dict[str, Any]:
     return {
         "sampling": printable(sampling(result), 600),
+        "notes": [printable(note, 200) for note in result.notes[:MOST]],
         "verdicts": _pairs(result.verdicts),
         "comparison": _pairs(result.comparison),
         "options": _pairs(result.options),

@@ -138,11 +138,17 @@ def _cell(value: object) -> str:
         return str(value)
     if isinstance(value, float):
         return f"{value:.8g}" if math.isfinite(value) else ""
-    return _word(str(value)) if value else ""
+    return harmless_cell(str(value)) if value else ""
 
 
-def _word(text: str) -> str:
-    """A number as it is, or harmless words: a minus in front is no formula."""
+def harmless_cell(text: str) -> str:
+    """A number as it is, or harmless words: a minus in front is no formula.
+
+    Examples
+    --------
+    >>> harmless_cell("-1"), harmless_cell("-a")
+    ('-1', "'-a")
+    """
     try:
         float(text)
     except ValueError:

@@ -46,7 +46,7 @@ def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
     if not names or not len(series[0]):
         rule, remedy = "a table of rows and columns", "pass one that is not empty"
         raise ValueError(refused("table", "data", rule, "none", remedy))
-    return _unique(names), [raw_column(column, n) for n, column in zip(names, series)]
+    return distinct(names), [raw_column(column, n) for n, column in zip(names, series)]
 
 
 def row_names(data: Any) -> list[str]:
@@ -74,12 +74,22 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def _unique(names: list[str]) -> list[str]:
-    seen: dict[str, int] = {}
+def distinct(names: list[str]) -> list[str]:
+    """The names, those that occur again with a number that nobody else has.
+
+    >>> distinct(["a", "b", "a", "a.1", "a"])
+    ['a', 'b', 'a.2', 'a.1', 'a.3']
+    """
+    taken, numbers = set(names), dict.fromkeys(names, 0)
+    seen: set[str] = set()
     unique = []
     for name in names:
-        count = seen[name] = seen.get(name, 0) + 1
-        unique.append(name if count == 1 else f"{name}.{count - 1}")
+        own = name
+        while own in seen or (own != name and own in taken):
+            numbers[name] += 1
+            own = f"{name}.{numbers[name]}"
+        seen.add(own)
+        unique.append(own)
     return unique
 
 

@@ -3,7 +3,7 @@
 import csv
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 from .columns import MISSING
@@ -44,12 +44,17 @@ class Layout(NamedTuple):
 
 
 def read_delimited(
-    source: Source, separator: str | None, target: str | None, header: bool
+    source: Source,
+    separator: str | None,
+    target: str | None,
+    header: bool,
+    labels: Collection[str] | None = (),
 ) -> tuple[Any, list[str]]:
     """A pandas frame of a text, and notes of what was noticed.
 
     Columns that are not numbers keep their text: `typed_column` finds out what it
-    means. Of the target only empty cells are missing, since "none" may be a class.
+    means. Of the target, and of other `labels` (None: of all columns), only empty cells
+    are missing, since "none" may be a class.
     """
     layout = _layout(source, separator, header)
     if target is not None and layout.header.count(target) > 1:
@@ -61,7 +66,8 @@ def read_delimited(
         notes.append(f"The file is not UTF-8 and was read as {layout.encoding}.")
     if layout.titles:
         notes.append(f"{counted(layout.titles, 'line')} above the header left out.")
-    frame = _frame(source, layout, target, header)
+    as_written = {*(layout.header if labels is None else labels), target}
+    frame = _frame(source, layout, as_written, header)
     if again := layout.headers_again:
         notes.append(left_out(again, "repeated header line"))
         frame = frame.drop(index=again).reset_index(drop=True)
@@ -212,10 +218,12 @@ def _lines_above(sample: list[str], separator: str) -> int:
     return 0
 
 
-def _frame(source: Source, layout: Layout, target: str | None, header: bool) -> Any:
+def _frame(
+    source: Source, layout: Layout, labels: Collection[str | None], header: bool
+) -> Any:
     import pandas as pd
 
-    empty = {name: [""] if name == target else EMPTY for name in layout.header}
+    empty = {name: [""] if name in labels else EMPTY for name in layout.header}
     options: Any = {
         "sep": layout.separator,
         "keep_default_na": False,
@@ -230,9 +238,8 @@ def _frame(source: Source, layout: Layout, target: str | None, header: bool) -> 
         options["dtype"] = str
     with source.text(layout.encoding) as file:
         frame = pd.read_csv(file, **options)
-    if target in frame and frame[target].dtype == bool:
-        # "True" and "TRUE" are labels, to be shown as they were written.
+    flags = [name for name in frame if name in labels and frame[name].dtype == bool]
+    if flags:  # "True" and "TRUE" are labels, to be shown as they were written
         with source.text(layout.encoding) as file:
-            words = pd.read_csv(file, **options, usecols=[target], dtype=str)
-        frame[target] = words[target]
+            frame[flags] = pd.read_csv(file, **options, usecols=flags, dtype=str)
     return frame

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,12 @@ class TableFile(NamedTuple):
 
 
 def read_table(
-    path: Path, target: str | None = None, *, header: bool = True
+    path: Path,
+    target: str | None = None,
+    *,
+    header: bool = True,
+    labels: Collection[str] | None = (),
+    separator: str | None = None,
 ) -> TableFile:
     r"""Read a table from a file, or say in one line what is wrong with it.
 
@@ -41,6 +47,10 @@ def read_table(
         The column of which only empty cells are missing: "none" may be a class.
     header : bool
         Whether the first line names the columns; else they are called c1, c2, ...
+    labels : collection of str or None
+        Other columns whose words are labels as those of the target are; None for all.
+    separator : str or None
+        What stands between cells of a text; found out by default.
 
     Returns
     -------
@@ -65,7 +75,8 @@ def read_table(
     elif source.ending == JSON or source.ending in LINES:
         frame = _json(source)
     elif source.ending in TEXT:
-        frame, notes = read_delimited(source, TEXT[source.ending], target, header)
+        between = separator or TEXT[source.ending]
+        frame, notes = read_delimited(source, between, target, header, labels)
     else:
         known = ", ".join([*TEXT, ".xlsx", ".json", ".jsonl", ".parquet"])
         hint = "save it as .xlsx or .csv" if source.ending in (".xls", ".ods") else ""

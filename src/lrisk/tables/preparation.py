@@ -12,7 +12,7 @@ from .._arrays import check_typical_size
 from .._params import check_choice, check_count, check_real, refused
 from .._typing import AnyArray, Floats, Indices
 from ..procedures.label_noise import FeatureScaling, plain_scaling
-from .cells import is_table, raw_columns
+from .cells import distinct, is_table, raw_columns
 from .columns import Column, typed_column
 from .rules import ColumnRule
 from .table import check_present, check_width
@@ -183,7 +183,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if input_features is not None and names != self._names_in(names):
             raise ValueError("input_features is not equal to feature_names_in_")
         out = [f"{names[j]}{ending}" for j, ending in zip(self.origin_, self._endings)]
-        return np.array(out, dtype=object)
+        return np.array(distinct(out), dtype=object)
 
     def _names_in(self, default: list[str] | None = None) -> list[str]:
         if hasattr(self, "feature_names_in_"):

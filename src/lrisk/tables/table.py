@@ -3,8 +3,8 @@
 import difflib
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from .._params import refused
 from .._typing import AnyArray, Bools
 from .cells import cells_as_text, raw_column, raw_columns, row_names
 from .columns import Column, ColumnSummary, summary_of, typed_column
-from .target import target_of
+from .target import Target, target_of
 
 #: Columns beyond which a table is refused.
 MOST_COLUMNS = 2000
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Table(Target):
     """Features, target, group and time of all rows of the input.
 
     Attributes
@@ -27,15 +28,7 @@ class Table(NamedTuple):
     columns : list of Column
         All but the target.
     target : Column
-    task : str
-        "regression" or "classification".
-    y : array of shape (n,)
-        Numbers, or positions among `classes`; NaN or −1 where missing.
-    classes : list of str
-    notes : list of str
-        What a reader should know of how the target was read; no value is told.
-    example : str
-        Values that the notes speak of.
+        As it was read; what it means is told as of every `Target`.
     id_column : str
         What tells rows apart: a column, "index" for a frame's own, or empty.
     ids : list of str
@@ -44,13 +37,8 @@ class Table(NamedTuple):
 
     columns: list[Column]
     target: Column
-    task: str
-    y: AnyArray
-    classes: list[str]
-    notes: list[str]
-    example: str = ""
     id_column: str = ""
-    ids: list[str] = []  # noqa: RUF012 - never changed
+    ids: list[str] = field(default_factory=list)
 
     @property
     def n_rows(self) -> int:
@@ -153,7 +141,7 @@ def table_of(
     for column in columns:
         if column.kind == "numeric":
             check_typical_size("table", f"column {column.name[:60]}", column.values)
-    table = Table(columns, goal, *target_of(goal, task))
+    table = Table(columns=columns, target=goal, **vars(target_of(goal, task)))
     return _with_ids(table, id, row_names(data), dict(zip(names, raw)))
 
 
@@ -162,12 +150,12 @@ def _with_ids(
 ) -> Table:
     """The table with what tells its rows apart: as given, its index, or a column."""
     if given is None and index:
-        return table._replace(id_column="index", ids=index)
+        return replace(table, id_column="index", ids=index)
     for column in table.columns:
         unique = column.kind == "identifier" and column.distinct == table.n_rows
         if column.name == given or (given is None and unique):
             ids = cells_as_text(raw[column.name])
-            return table._replace(id_column=column.name, ids=ids)
+            return replace(table, id_column=column.name, ids=ids)
     return table
 
 

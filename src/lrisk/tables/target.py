@@ -1,6 +1,6 @@
 """What a target column means: a quantity or classes."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +19,8 @@ FEWEST_OF_CLASS, MOST_CLASSES = 2, 100
 MOST_NUMBERED = 20
 
 
-class Target(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Target:
     """A target as models take it.
 
     Attributes

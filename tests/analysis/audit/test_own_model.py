@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from lrisk import audit
 from lrisk.analysis.audit.own_model import own_model
-from lrisk.tables import table_of
+from lrisk.tables import Preparation, table_of
 
 WRONG = np.arange(8)
 
@@ -266,3 +266,97 @@ def test_probabilities_in_columns_of_other_names_are_refused():
     ):
         own = own_model(table, data, "kind", None, None, given, 0)
         np.testing.assert_array_equal(own.predictions, p)
+
+
+@pytest.mark.parametrize("off", [0.0, -500.0])
+def test_what_is_shown_of_a_row_is_what_its_score_was_computed_with(off):
+    """Predictions that are off as a rule are judged, and shown, about their centre."""
+    data = flats(120)
+    told = 200 + data["size"] ** 2 / 20 + 90 * (data["kind"] == "house") + off
+    result = audit(data, "price", predictions=told)
+    assert np.flatnonzero(result.flags).tolist() == WRONG.tolist()
+    expected = np.array([float(shown) for shown in result.expected])
+    np.testing.assert_allclose(data["price"] - expected, result.residuals, atol=0.01)
+    scales = {row: next(r.numbers["scales"] for r in reasons if "scales" in r.numbers)
+              for row, reasons in result.reasons.items()}  # fmt: skip
+    assert min(scales[row.row] for row in result.flagged) > 10.0
+    assert max(scales[row.row] for row in result.nearly) < 5.0
+    assert result.beside_constant.offset == pytest.approx(-off, abs=4.0)
+    assert ("too " in result.summary) == (abs(off) > 30.0)
+
+
+def test_predictions_worse_than_the_mean_are_called_so():
+    data = flats(120)
+    rng = np.random.default_rng(0)
+    result = audit(data, "price", predictions=rng.permutation(data["price"]))
+    compared = result.beside_constant
+    assert compared.worse and compared.constant == "mean"
+    fine = data["price"][~result.flags]
+    assert compared.by_constant == pytest.approx(np.mean(np.abs(fine - fine.mean())))
+    assert compared.rows == len(fine) == 120 - result.flags.sum()
+    assert not result.looks_clean
+    words = "judged by your predictions, which did worse than a constant (mean |error|"
+    assert words in result.summary
+    assert "why your predictions did worse" in result.next_steps[0]
+    assert result.to_dict()["beside_constant"]["worse"] is True
+
+
+def test_classes_worse_than_the_most_frequent_one_are_called_so():
+    data = kinds(120)
+    wrong = np.where(data["kind"] == "big", "small", "big")
+    result = audit(data, "kind", predictions=wrong)
+    compared = result.beside_constant
+    assert compared.worse and compared.by_model < 0.2 and compared.by_constant >= 0.5
+    assert "always the most frequent class" in result.summary
+    told = audit(data, "kind", estimator=LogisticRegression())
+    assert not told.beside_constant.worse and "constant" not in told.summary
+
+
+class Keeps(RegressorMixin, BaseEstimator):
+    """Refuses to be asked about a group that it was fitted to."""
+
+    def fit(self, X, y):
+        self.seen_ = set(X["group"])
+        return self
+
+    def predict(self, X):
+        if self.seen_ & set(X["group"]):
+            raise RuntimeError("seen before")
+        return X["size"] ** 2 / 20
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_rows_of_a_group_are_held_out_together(missing):
+    data = flats(80)
+    data["group"] = [f"g{i % 9}" for i in range(80)]
+    if missing:
+        data.loc[70:, "group"] = None
+        data.loc[70:, "group"] = data.loc[70:, "group"].astype(object)
+    table = table_of(data, "price", group="group")
+    own = own_model(table, data, "price", None, make_pipeline(Keeps()), None, 0)
+    X = Preparation(table.features).fit(np.arange(80)).transform(np.arange(80))
+    arguments = (np.arange(80), np.arange(80) % 5, X, "auto", 0)
+    if missing:  # rows of no group are not one group
+        with pytest.raises(ValueError, match="seen before"):
+            own.judge(table, *arguments)
+        return
+    predicted, _ = own.judge(table, *arguments)
+    np.testing.assert_allclose(predicted, data["size"] ** 2 / 20)
+    with pytest.raises(ValueError, match="seen before"):
+        own.judge(table_of(data, "price"), *arguments)
+
+
+def test_one_group_cannot_be_held_out():
+    data = flats(60).assign(group="g")
+    with pytest.raises(ValueError, match="group must be of at least two groups"):
+        audit(data, "price", group="group", estimator=Ridge())
+    labels = kinds(60)
+    labels["group"] = labels["kind"]
+    with pytest.raises(ValueError, match="rows of two classes are left"):
+        audit(labels, "kind", group="group", estimator=LogisticRegression())
+
+
+def test_a_pipeline_of_another_task_is_called_by_its_last_step():
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    with pytest.raises(ValueError, match="'LogisticRegression, the last step of the"):
+        audit(flats(40), "price", estimator=model)

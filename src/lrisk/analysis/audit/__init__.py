@@ -2,6 +2,7 @@
 
 from ...tables import ColumnSummary
 from .facts import (
+    BesideConstant,
     Change,
     CoefficientShift,
     Finding,
@@ -16,6 +17,7 @@ from .run import audit
 
 __all__ = [
     "AuditResult",
+    "BesideConstant",
     "Change",
     "CoefficientShift",
     "ColumnSummary",

@@ -87,6 +87,8 @@ class CrossFit(NamedTuple):
         noise[k, j]: probability that a row of class k is labelled j.
     own_label : str
         What the user's own model is called, if rows were judged by one.
+    own_offset : float
+        What was added to all of its predictions of a quantity before rows were judged.
     """
 
     rows: Indices
@@ -108,6 +110,7 @@ class CrossFit(NamedTuple):
     suggested: Indices
     noise: Floats
     own_label: str = ""
+    own_offset: float = 0.0
 
 
 def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
@@ -198,7 +201,11 @@ def _with_own(
     if recipe.regression:
         losses, right = np.abs(y - predicted), np.zeros(len(y), dtype=bool)
         scale = np.maximum(judge.noise_scale_, found.least_scale)
-        found = found._replace(expected=predicted, scale=scale)
+        # Scores are of residuals about the judge's own centre: what is shown is, too.
+        offset = float(np.median(judge.expected_ - predicted))
+        found = found._replace(
+            expected=predicted + offset, scale=scale, own_offset=offset
+        )
     else:
         chance = predicted[np.arange(len(y)), y]
         losses = -np.log(np.maximum(chance, LEAST_PROBABILITY))

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from ..._typing import Bools, Floats
+from ..._typing import AnyArray, Bools, Floats
 from ...metrics import loss_quantiles
 from ...ranking import risk
 from ...spectra import Superquantile, parse_spectrum
 from .crossfit import OWN, SHARES, CrossFit
-from .facts import CoefficientShift, LossCurve, Sensitivity
+from .facts import BesideConstant, CoefficientShift, LossCurve, Sensitivity
 from .models import Recipe
 
 #: Levels of the quantile curve; level of the superquantile if the spectrum has none.
@@ -66,6 +66,41 @@ def _curve(
         levels=[float(u) for u in LEVELS],
         values=[float(v) for v in values],
         accuracy=accuracy,
+    )
+
+
+def beside_constant(
+    found: CrossFit, y: AnyArray, recipe: Recipe, fine: Bools
+) -> BesideConstant | None:
+    """The user's own model beside a constant, on rows that nobody doubts.
+
+    Wrong rows would rule the mean of the targets, and what it costs. Errors are not
+    squared: a model of medians is as good as one of means.
+
+    Parameters
+    ----------
+    found : CrossFit
+    y : array of shape (m,)
+        Targets, or codes of classes.
+    recipe : Recipe
+    fine : array of bool of shape (m,)
+        Rows that are not flagged.
+    """
+    if not found.own_label:
+        return None
+    fine = fine if fine.any() else np.ones(len(y), dtype=bool)
+    own, rows = y[fine], int(fine.sum())
+    if recipe.regression:
+        constant = float(np.mean(np.abs(own - own.mean())))
+        return BesideConstant(
+            found.own_label, "mean", "mean |error|",
+            float(found.losses[OWN][fine].mean()), constant, rows,
+            found.own_offset, float(np.median(found.scale)),
+        )  # fmt: skip
+    commonest = float(np.bincount(own.astype(np.int64)).max()) / rows
+    right = float(found.right[OWN][fine].mean())
+    return BesideConstant(
+        found.own_label, "most frequent class", "accuracy", right, commonest, rows
     )
 
 

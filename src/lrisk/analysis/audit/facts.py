@@ -37,6 +37,50 @@ class LossCurve:
 
 
 @dataclass(frozen=True)
+class BesideConstant:
+    """How good the user's own model is on held-out rows, beside a constant.
+
+    Attributes
+    ----------
+    label : str
+        What the model is called where fits are compared.
+    constant : str
+        "mean" of a quantity, "most frequent class".
+    measure : str
+        "mean |error|" or "accuracy".
+    by_model, by_constant : float
+        That measure, over the same rows.
+    rows : int
+        How many: those that are not flagged, unless all are.
+    offset : float
+        What was added to all predictions of a quantity before rows were judged, since
+        they lie that much too low as a rule; 0 for classes.
+    noise_scale : float
+        The median of the rows' noise scales; 1 for classes.
+    """
+
+    label: str
+    constant: str
+    measure: str
+    by_model: float
+    by_constant: float
+    rows: int
+    offset: float = 0.0
+    noise_scale: float = 1.0
+
+    @property
+    def gain(self) -> float:
+        """By how much the model is better."""
+        sign = 1.0 if self.measure == "accuracy" else -1.0
+        return sign * (self.by_model - self.by_constant)
+
+    @property
+    def worse(self) -> bool:
+        """Whether a constant would do better."""
+        return self.gain < 0.0
+
+
+@dataclass(frozen=True)
 class Reason:
     """One thing about a row that does not fit.
 

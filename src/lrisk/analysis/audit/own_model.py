@@ -2,7 +2,7 @@
 
 Either way rows are judged by predictions of models that have not seen them. They are
 what `OutlierDetector` and `LabelErrorDetector` take; here an estimator makes them, on
-the folds of the audit, and predictions that are given are checked.
+the folds of the audit, or they were given.
 """
 
 from typing import Any, NamedTuple
@@ -16,30 +16,16 @@ from sklearn.utils import _safe_indexing
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
 from ...estimators import LabelErrorDetector, OutlierDetector
-from ...estimators.row_facts import check_probabilities
+from ...procedures.label_noise import assign_folds
 from ...tables import Preparation, Table
-from ...tables.cells import raw_column, raw_columns
+from ...tables.cells import raw_columns
 from ...tables.table import closest
+from .given import given_predictions
+from .quoting import QuotesCells
 
 #: Times that a regressor is cross-fitted: to all rows, then to those not flagged, for
 #: wrong rows move its predictions for others.
 ROUNDS = 2
-#: What predictions of classes must be.
-OF_CLASSES = "labels of the target, or probabilities: one column for each class"
-
-
-class QuotesCells(ValueError):
-    """A refusal that quotes cells, or words of somebody else's code that may.
-
-    Attributes
-    ----------
-    bare : str
-        The same without them.
-    """
-
-    def __init__(self, message: str, bare: str) -> None:
-        super().__init__(message)
-        self.bare = bare
 
 
 class OwnModel(NamedTuple):
@@ -79,7 +65,7 @@ class OwnModel(NamedTuple):
         ----------
         table : Table
         rows, fold : arrays of shape (m,)
-            Rows whose target is known, and their folds.
+            Rows whose target is known, and their folds, unless there are groups.
         X : array of shape (m, d)
             Their prepared columns, which tell how large the noise is where.
         contamination : "auto" or float
@@ -87,6 +73,8 @@ class OwnModel(NamedTuple):
         """
         options: Any = {"contamination": contamination, "random_state": seed}
         y = table.y[rows]
+        if self.estimator is not None:
+            fold = _by_group(table, rows, fold, seed)
         if table.task == "classification":
             predicted = self._out_of_fold(table, rows, fold, np.ones(len(y), bool))
             labels = LabelErrorDetector(**options)
@@ -174,12 +162,10 @@ def own_model(
         raise ValueError(refused("audit", "estimator", rule, got, remedy))
     labels = _labels(table)
     if predictions is not None:
-        checked = _checked_predictions(table, predictions)
+        checked = given_predictions(table, predictions)
         return OwnModel("your predictions", None, None, labels, checked)
     _check_estimator(table, estimator)
-    name = type(estimator).__name__
-    if isinstance(estimator, Pipeline):
-        name = type(estimator.steps[-1][1]).__name__
+    name = type(_last_step(estimator)).__name__
     columns = None
     if prepares_itself(estimator):
         named = [target] if np.ndim(target) == 0 else []
@@ -204,6 +190,40 @@ def prepares_itself(estimator: Any) -> bool:
     """Whether a pipeline is in it, which encodes and fills in by itself."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
     return any(isinstance(part, Pipeline | ColumnTransformer) for part in parts)
+
+
+def _last_step(estimator: Any) -> Any:
+    """What predicts at the end of a pipeline; any other model is its own."""
+    while isinstance(estimator, Pipeline) and estimator.steps:
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def _by_group(table: Table, rows: Indices, fold: Indices, seed: int) -> Indices:
+    """Folds in which rows of one group are together; as they are without groups.
+
+    Rows of no group are each by themselves: nothing says that they belong together.
+    """
+    group = next((own for own in table.columns if own.kind == "group"), None)
+    if group is None:
+        return fold
+    known = ~group.missing[rows]
+    if group.distinct < 2:
+        rule, remedy = "of at least two groups", "leave it out, or pass predictions"
+        raise ValueError(refused("audit", "group", rule, "one", remedy))
+    places = np.arange(len(rows)) + len(rows)
+    places[known] = np.unique(group.values[rows][known], return_inverse=True)[1]
+    classes = table.task == "classification"
+    codes = table.y[rows] if classes else np.zeros(len(rows), dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    together = assign_folds(codes, len(np.unique(fold)), rng, places)
+    for k in np.unique(together) if classes else []:
+        if len(np.unique(codes[together != k])) < 2:
+            rule = "one without which rows of two classes are left"
+            remedy = "leave it out, or pass predictions"
+            got = "groups that hold nearly all rows of a class"
+            raise ValueError(refused("audit", "group", rule, got, remedy))
+    return together
 
 
 def _without(data: Any, names: set[str]) -> Any:
@@ -258,7 +278,9 @@ def _check_estimator(table: Table, estimator: Any) -> None:
         other = "regression" if wanted == "classifier" else "classification"
         rule = f"a {wanted}, for the target was read for {table.task}"
         remedy = f"pass another, or choose the task {other}"
-        got = type(estimator).__name__
+        last = _last_step(estimator)
+        got = type(last).__name__
+        got += "" if last is estimator else ", the last step of the pipeline"
         raise ValueError(refused("audit", "estimator", rule, got, remedy))
 
 
@@ -274,78 +296,3 @@ def _probabilities(model: Any, asked: Any, labels: AnyArray) -> Floats:
     whole = np.zeros((len(stated), len(classes)))
     whole[:, np.searchsorted(classes, known)] = stated
     return whole
-
-
-def _checked_predictions(table: Table, given: Any) -> Floats:
-    """Numbers, or probabilities of classes, of every row of the table."""
-    n, known = table.n_rows, table.used
-    shape = np.shape(given)
-    remedy = "pass predictions by models that have not seen the row, in the same order"
-    if not shape or shape[0] != n:
-        rule, got = f"one for each row, {n}", shape[0] if shape else given
-        raise ValueError(refused("audit", "predictions", rule, got, remedy))
-    if table.task == "classification":
-        try:
-            return _of_classes(table, given)
-        except ValueError as error:
-            bare = refused("audit", "predictions", OF_CLASSES, "others", remedy)
-            raise QuotesCells(str(error), bare) from error
-    if len(shape) == 2 and shape[1] == 1:
-        given = np.asarray(given)[:, 0]
-    cells = raw_column(given, "predictions")
-    if cells.dtype.kind not in "biuf":
-        rule, got = "numbers, as the target is", type(cells[0]).__name__
-        raise ValueError(refused("audit", "predictions", rule, got, remedy))
-    found = cells.astype(np.float64)
-    lost = known & ~np.isfinite(found)
-    if lost.any():
-        rule = "finite wherever the target is known"
-        got = f"NaN or infinity in row {int(np.flatnonzero(lost)[0]) + 1}"
-        raise ValueError(refused("audit", "predictions", rule, got, remedy))
-    if np.all(found[known] == table.y[known]):
-        rule, got = "made without the row's own target", "the targets themselves"
-        raise ValueError(refused("audit", "predictions", rule, got, remedy))
-    return found
-
-
-def _of_classes(table: Table, given: Any) -> Floats:
-    """Probabilities of the classes, from a table of them, or from one column.
-
-    A column holds labels or, of two classes, probabilities of the second.
-    """
-    classes, rows = table.classes, np.flatnonzero(table.used)
-    stated = np.zeros((table.n_rows, len(classes)))
-    if np.ndim(given) == 2:
-        if hasattr(given, "columns"):
-            names = [str(name) for name in given.columns]
-            named_so = all(isinstance(name, str) for name in given.columns)
-            if named_so and sorted(names) != sorted(classes):
-                rule = f"probabilities in columns named as the classes, {classes[:8]}"
-                remedy = "rename them, or pass an array in this order"
-                others = [name[:40] for name in names[:8]]
-                raise ValueError(refused("audit", "predictions", rule, others, remedy))
-            if sorted(names) == sorted(classes):
-                given = given[[given.columns[names.index(name)] for name in classes]]
-        given = np.asarray(given)
-        own = np.array(classes)
-        stated[rows] = check_probabilities(
-            "audit", given[rows], len(rows), own, "predictions"
-        )
-        return stated
-    cells = raw_column(given, "predictions")
-    labels = _labels(table)
-    known = np.unique(labels[rows])
-    own = cells[rows]
-    words = own.astype(str) if labels.dtype.kind == "U" else own
-    named = words[:, None] == known
-    if named.any(axis=1).all():
-        stated[rows] = named
-        return stated
-    numbers = own.dtype.kind in "iuf" and bool(np.all((own >= 0.0) & (own <= 1.0)))
-    if len(classes) == 2 and numbers:
-        stated[rows] = np.column_stack([1.0 - own, own])
-        return stated
-    odd = own[~named.any(axis=1)][0]
-    remedy = "pass out-of-fold predictions of a classifier for this target"
-    got = str(odd)[:40]
-    raise ValueError(refused("audit", "predictions", OF_CLASSES, got, remedy))

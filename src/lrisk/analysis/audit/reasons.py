@@ -10,15 +10,17 @@ from .numbers import number, percent
 
 #: Rows that are explained column by column, at most; the others by their target only.
 MOST_EXPLAINED = 2000
-#: Contribution from which on a column is named, for numbers (squared scales) and for
-#: classes (nats); most columns named; scales from which on features are far out.
+#: Contribution from which on a column is named, for numbers (squared scales; a target
+#: nearer than that fits) and for classes (nats); most columns named; scales from which
+#: on features are far out.
 NAMED, NAMED_NATS, MOST_NAMED, FAR_OUT = 4.0, 0.5, 2, 4.0
 
 
 def explain(table: Table, found: CrossFit, at: Indices) -> dict[int, list[Reason]]:
     """Reasons by row, counted from 1, from models that did not see it.
 
-    `at` are positions among the used rows.
+    The target comes first, unless it fits and a column does not. `at` are positions
+    among the used rows.
     """
     reasons = {int(found.rows[i]) + 1: [_of_target(table, found, int(i))] for i in at}
     for k, fold in enumerate(found.folds):
@@ -30,8 +32,19 @@ def explain(table: Table, found: CrossFit, at: Indices) -> dict[int, list[Reason
         told = fold.robust.explain_outliers(X, table.y[rows])
         blame = _by_column(told.contributions, fold.preparation.origin_)
         for row, parts, leverage in zip(rows, blame, told.leverage):
-            reasons[int(row) + 1] += _of_columns(table, int(row), parts, leverage)
+            of_columns = _of_columns(table, int(row), parts, leverage)
+            of_target = reasons[int(row) + 1]
+            reasons[int(row) + 1] = (
+                of_columns + of_target
+                if _fits(of_target[0])
+                else of_target + of_columns
+            )
     return reasons
+
+
+def _fits(reason: Reason) -> bool:
+    """Whether a target is so near that it is not what its row was flagged for."""
+    return reason.numbers.get("scales", np.inf) ** 2 < NAMED
 
 
 def reason_words(reason: Reason) -> str:

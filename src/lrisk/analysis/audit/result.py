@@ -11,6 +11,7 @@ import numpy as np
 from ..._typing import Bools, Floats
 from ...tables import ColumnSummary
 from .facts import (
+    BesideConstant,
     Change,
     CoefficientShift,
     Finding,
@@ -52,7 +53,9 @@ class AuditResult:
     `classes`, the probability that a row of one (by row) is labelled another. `ids`,
     from `id_column`, are what the table itself calls its rows, `observed` and
     `expected` are targets as text; one for each row, or none where they are not known
-    or must not be told.
+    or must not be told. `beside_constant` compares the user's own model, if rows were
+    judged by one, with a constant. `notes` say what was left out of a file, or decided
+    about it, when it was read.
     """
 
     source: str
@@ -102,6 +105,8 @@ class AuditResult:
     ids: list[str] = field(default_factory=list)
     observed: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
+    beside_constant: BesideConstant | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def summary(self) -> str:
@@ -181,6 +186,8 @@ class AuditResult:
             told = zip(plain["reasons"][str(row)], self.reason_words(row), strict=True)
             for entry, text in told:
                 entry["text"] = text
+        if self.beside_constant is not None:
+            plain["beside_constant"]["worse"] = self.beside_constant.worse
         words = {"summary": self.summary, "next_steps": self.next_steps}
         return {**plain, **words, "looks_clean": self.looks_clean}
 
@@ -232,6 +239,8 @@ class AuditResult:
         for name in ("interval", "whole_interval"):
             low, high = plain.get(name, (None, None))
             known[name] = (_number(low), _number(high))
+        if compared := plain.get("beside_constant"):
+            known["beside_constant"] = _record(BesideConstant, compared)
         said = plain.get("judgements", {})
         known["judgements"] = {int(row): str(word) for row, word in said.items()}
         return _record(cls, known)

@@ -14,7 +14,13 @@ from ...spectra import parse_spectrum
 from ...tables import Table, table_of
 from .comparing import check_comparable, check_same_target, comparison
 from .crossfit import CrossFit, Progress, cross_fit
-from .curves import coefficient_shifts, loss_curves, sensitivity, tail_level
+from .curves import (
+    beside_constant,
+    coefficient_shifts,
+    loss_curves,
+    sensitivity,
+    tail_level,
+)
 from .facts import Finding, FlaggedRow, GroupRate, Reason
 from .gains import tail_gain
 from .models import Recipe
@@ -99,9 +105,11 @@ def audit(
         columns to look at, and the slips of single columns, are lrisk's own fits still.
     predictions : str or array-like of shape (n,) or (n, n_classes), or None
         Predictions of a model that lives elsewhere, used as those of `estimator` are;
-        or the name of the column that holds them, which is then not learnt from. For
-        classes: labels, probabilities of the classes in sorted order (or, in a data
-        frame, by name), or of two classes those of the second. They must be out of
+        or the name of the column that holds them, which is then not learnt from. They
+        may be written as a target may, with units, say; what ``lrisk predict`` writes
+        is known by its column "prediction". For classes: labels, probabilities of the
+        classes in sorted order (or, in a data frame, by name), or of two classes those
+        of the second. They must be out of
         fold, each by a model that was not fitted to its row, as those of
         ``cross_val_predict`` are: a model that has seen a wrong target has learnt it,
         agrees with it, and the row does not stand out. The folds are yours to choose;
@@ -115,7 +123,8 @@ def audit(
     contamination : "auto" or float in [0, 0.5), default="auto"
         A number is taken at its word: so many rows are flagged.
     group, time : str or None
-        Columns by which rates of flagged rows and losses are told.
+        Columns by which rates of flagged rows and losses are told. Rows of one group
+        are left out together of what an `estimator` is fitted to.
     id : str or None
         Column that says which row is which, shown beside row numbers and not learnt
         from. By default a frame's own index, or the first column in which every row has
@@ -304,6 +313,7 @@ def _assemble(
         ids=table.ids,
         observed=table.target.as_text(),
         expected=_expected(table, found),
+        beside_constant=beside_constant(found, table.y[rows], recipe, ~flags),
     )
 
 

@@ -7,7 +7,7 @@ that tells none is made of, says the same without them.
 import numpy as np
 
 from .crossfit import BLOCK
-from .facts import LossCurve
+from .facts import BesideConstant, LossCurve
 from .gains import is_clear
 from .numbers import counted, number, percent
 from .result import AuditResult
@@ -41,7 +41,8 @@ GLOSSARY = {
     "suggest. It may be true all the same, and the model too simple.",
     "score": "The chance that the row does not fit, by models that have not seen it.",
     "flagged": "Of a score above the threshold, or judged wrong by a person.",
-    "expected": "What models that have not seen the row predict for it.",
+    "expected": "What models that have not seen the row predict for it; of your own "
+    "model, less what it is off by as a rule.",
     "noise scale": NOISE_SCALE,
     "suggested": "What would make the row fit: the value without the slip, or the "
     "likeliest class. Compare it with the source.",
@@ -99,12 +100,15 @@ def loss_groups(result: AuditResult) -> list[tuple[str, list[LossCurve]]]:
 def looks_clean(result: AuditResult) -> bool:
     """Whether no row is flagged and no section found anything.
 
-    Rows far out are not called clean even where noise with a heavy tail explains them.
-    Of few rows, of a given share of rows, and against a person's word nothing is said.
+    Rows far out are not called clean even where noise with a heavy tail explains them,
+    and none are on the word of a model that is worse than a constant. Of few rows, of a
+    given share of rows, and against a person's word nothing is said.
     """
     if too_few(result) or is_told(result) or _judged(result)[0]:
         return False
     if result.far_rows or result.tail_rows or undecided(result):
+        return False
+    if result.beside_constant is not None and result.beside_constant.worse:
         return False
     return result.flagged_by_fits == 0 and not result.findings
 
@@ -122,7 +126,36 @@ def summary(result: AuditResult) -> str:
         f"{section.title}: {counted(len(findings), 'finding')}."
         for section, findings in by_section(result.findings)
     ]
-    return " ".join([*_verdict(result), *found, *_of_verdicts(result)])
+    told = [*_of_model(result), *_verdict(result), *found, *_of_verdicts(result)]
+    return " ".join(told)
+
+
+def beside_constant_words(compared: BesideConstant) -> str:
+    """The two figures: of the model, and of the constant."""
+    show = percent if compared.measure == "accuracy" else number
+    own, other = show(compared.by_model, 3), show(compared.by_constant, 3)
+    rows = counted(compared.rows, "held-out row")
+    return f"{compared.measure} of {rows} {own}, always the {compared.constant} {other}"
+
+
+def _of_model(result: AuditResult) -> list[str]:
+    """What the user's own model is worth, where it is not worth much."""
+    compared, told = result.beside_constant, []
+    if compared is None:
+        return []
+    if compared.worse:
+        told.append(
+            f"Rows were judged by {compared.label}, which did worse than a constant "
+            f"({beside_constant_words(compared)}): flags, scores and shares that come "
+            "of it are worth little."
+        )
+    if abs(compared.offset) > compared.noise_scale:
+        side = "low" if compared.offset > 0.0 else "high"
+        told.append(
+            f"What {compared.label} expected was {number(abs(compared.offset))} too "
+            f"{side} as a rule; that was made up for before rows were judged."
+        )
+    return told
 
 
 def _verdict(result: AuditResult) -> list[str]:
@@ -236,6 +269,13 @@ def next_steps(result: AuditResult) -> list[str]:
         for column in result.columns
         if column.kind == "target" and column.note
     ]
+    compared = result.beside_constant
+    if compared is not None and compared.worse:
+        steps.append(
+            f"First find out why {compared.label} did worse than a constant (rows in "
+            "another order, another unit or target, too little learnt), or audit "
+            "without."
+        )
     if result.looks_clean:
         steps.append(NOTHING_FOUND)
     steps += [section.advice for section, _ in by_section(result.findings)]

@@ -1,0 +1,84 @@
+"""What stands beside a table, such as predictions: read as its target is."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray
+from .columns import Column, typed_column
+from .delimited import SAMPLE
+from .files import TEXT, read_table
+from .numbers import read_numbers
+from .rules import ColumnRule
+from .sources import Source
+
+
+def read_beside(
+    target: Column, name: str, raw: AnyArray, *, labels: bool = False
+) -> Column:
+    """Cells that tell of a target: in the way it was read, or else by themselves.
+
+    By themselves "1,250" may be a thousand and more; beside a target of decimal commas
+    it is not. A program may write points where a person wrote commas, though, or leave
+    the unit out.
+
+    Parameters
+    ----------
+    target : Column
+    name : str
+        Of the cells, for messages.
+    raw : array of shape (n,)
+    labels : bool
+        See `typed_column`.
+    """
+    if target.way:
+        try:
+            return ColumnRule.of(target)._replace(name=name).read(raw)
+        except ValueError:  # too many cells, or another unit
+            pass
+    return typed_column(name, raw, labels=labels)
+
+
+def frame_beside(path: Path, n_rows: int) -> Any:
+    """The frame of a file with one line for each row of a table, and maybe a header.
+
+    The first line is a header unless there are as many rows only without one. Words are
+    labels, as those of a target are.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read. Another number of rows is for the caller to refuse.
+    """
+    options: dict[str, Any] = {"labels": None}
+    if path.is_file() and _one_column_of_commas(Source.of(path)):
+        options["separator"] = "\t"  # which it does not hold
+    read, problems = [], []
+    for header in (True, False):
+        try:
+            read.append(read_table(path, header=header, **options).frame)
+        except ValueError as problem:
+            problems.append(problem)
+            continue
+        if len(read[-1]) == n_rows:
+            return read[-1]
+    if not read:
+        raise problems[0]
+    return read[0]
+
+
+def _one_column_of_commas(source: Source) -> bool:
+    """Whether lines, but perhaps the first, are numbers with a decimal comma each.
+
+    A reader of tables sees two columns of whole numbers there.
+    """
+    if source.ending not in TEXT:
+        return False
+    with source.text(source.encoding()) as file:
+        sample = [line.strip() for line in itertools.islice(file, SAMPLE)]
+    lines = [line for line in sample[1:] if line]
+    with_comma = [line for line in lines if "," in line]
+    numbers = read_numbers(lines, ",").values
+    return bool(with_comma) and bool(np.isfinite(numbers).all())
