@@ -27,5 +27,7 @@ class Ordered(NamedTuple):
         order = known[np.argsort(column[known], kind="stable")]
         values = column[order].astype(np.float64)
         first = np.flatnonzero(np.r_[True, values[1:] != values[:-1]][: len(values)])
+        if len(first) == len(values):  # nothing as large as the column is held twice
+            return cls(order, values, values, np.broadcast_to(np.intp(1), len(values)))
         counts = np.diff(np.r_[first, len(values)])
         return cls(order, values, values[first], counts)
