@@ -24,12 +24,6 @@ from .._validation import (
     with_callbacks,
 )
 from .._warnings import CollapsedFitWarning
-from ..compatibility import (
-    check_capabilities,
-    check_kept,
-    check_loss,
-    check_spectrum,
-)
 from ..losses import Loss, parse_loss
 from ..objective import Objective
 from ..permutahedron import project
@@ -245,18 +239,9 @@ class RiskEstimator(SpectrumEstimator):
             kind: Any = automatic_solver(objective) if auto else SOLVERS[solver]
             options = {} if self.max_iter is None else {kind.limit: self.max_iter}
             solver = kind(tol=self.tol, **options)
-        return self._checked(solver, objective)
-
-    def _checked(self, solver: Solver, objective: Objective) -> Solver:
-        """The solver, if it can minimise this objective."""
-        solver.validate()
-        name, owner = solver.name, type(self).__name__
-        spectrum = objective.ranking.spectrum
-        check_spectrum(owner, spectrum, solver.spectra, name)
-        check_kept(owner, spectrum, objective.ranking.mass)
-        check_loss(owner, objective.loss, solver.kinks, name)
-        check_capabilities(owner, name, solver.requires, objective.space)
-        return solver
+        checked: Solver = solver
+        checked.check(objective, type(self).__name__)
+        return checked
 
     def _solve(
         self,

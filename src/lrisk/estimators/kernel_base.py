@@ -216,7 +216,8 @@ class KernelRiskEstimator(RiskEstimator):
         own = SubquantileGradient(tol=self.tol, radius=self.radius)
         if self.max_iter is not None:
             own.set_params(max_iter=self.max_iter)
-        return self._checked(own, objective)
+        own.check(objective, type(self).__name__)
+        return own
 
     def _theta(self, objective: Objective) -> Floats:
         """The fitted coefficients as θ of an objective over the training rows."""

@@ -282,6 +282,7 @@ def concentrate(
 
     `solver.max_iter` counts the fits; the status says if all of them were needed.
     """
+    solver.check(objective)
     if solver.class_balanced:
         grouped = GroupedRanking.by(objective.ranking, objective.y)
         objective = objective.with_ranking(grouped)

@@ -55,6 +55,7 @@ def minimise_trimmed(
         For random starts.
     monitor : callable or None
     """
+    solver.check(objective)
     if solver.class_balanced:
         if not objective.loss.classifies:
             rule, remedy = "False for regression", "it trims within classes"

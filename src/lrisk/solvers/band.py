@@ -53,14 +53,14 @@ class Band(Solver):
         self.max_iter = max_iter
         self.validate()
 
-    def solve(
+    def _solve(
         self,
         objective: Objective,
-        start: Floats | None = None,
+        start: Floats | None,
         *,
-        weights: Floats | None = None,
-        rng: np.random.Generator | None = None,
-        monitor: Monitor | None = None,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
     ) -> Solution:
         """Minimise from `start`, or from the fit of a sample."""
         if not whitenable(objective) or not objective.ranking.selects:

@@ -81,14 +81,14 @@ class Alternating(Solver):
         self.max_iter = max_iter
         self.validate()
 
-    def solve(
+    def _solve(
         self,
         objective: Objective,
-        start: Floats | None = None,
+        start: Floats | None,
         *,
-        weights: Floats | None = None,
-        rng: np.random.Generator | None = None,
-        monitor: Monitor | None = None,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
     ) -> Solution:
         """Minimise from the given centres; without any, all at zero."""
         began, history = time.perf_counter(), list[Record]()
@@ -195,14 +195,14 @@ class CenterSGD(Solver):
         rate = self.learning_rate
         return SGD(self.batch_size, average=self.average, learning_rate=rate)
 
-    def solve(
+    def _solve(
         self,
         objective: Objective,
-        start: Floats | None = None,
+        start: Floats | None,
         *,
-        weights: Floats | None = None,
-        rng: np.random.Generator | None = None,
-        monitor: Monitor | None = None,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
     ) -> Solution:
         """Run all epochs from the given centres; without any, all at zero."""
         began, history = time.perf_counter(), list[Record]()

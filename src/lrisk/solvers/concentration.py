@@ -81,7 +81,7 @@ class Concentration(Solver):
     """
 
     name = "concentration"
-    spectra = frozenset({"flat", "down", "none"})
+    spectra = frozenset({"flat", "down", "range"})
     requires = frozenset({"scores", "pullback"})
 
     def __init__(
@@ -110,14 +110,14 @@ class Concentration(Solver):
             check_count(self, "swaps", self.swaps, low=0)
         check_choice(self, "class_balanced", self.class_balanced, (True, False))
 
-    def solve(
+    def _solve(
         self,
         objective: Objective,
-        start: Floats | None = None,
+        start: Floats | None,
         *,
-        weights: Floats | None = None,
-        rng: np.random.Generator | None = None,
-        monitor: Monitor | None = None,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
     ) -> Solution:
         """C-steps from θ = `start` or, failing that, from the rows `weights` keep.
 

@@ -55,14 +55,14 @@ class LBFGS(Solver):
         self.memory = memory
         self.validate()
 
-    def solve(
+    def _solve(
         self,
         objective: Objective,
-        start: Floats | None = None,
+        start: Floats | None,
         *,
-        weights: Floats | None = None,
-        rng: np.random.Generator | None = None,
-        monitor: Monitor | None = None,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
     ) -> Solution:
         """Minimise from `start`, or from a fit of a sample or from zero."""
         if objective.loss.flat and newton_size(objective.space) <= MOST_PARAMETERS:

@@ -59,36 +59,38 @@ class Newton(Solver):
         self.max_iter = max_iter
         self.validate()
 
-    def solve(
+    def _solve(
         self,
         objective: Objective,
-        start: Floats | None = None,
+        start: Floats | None,
         *,
-        weights: Floats | None = None,
-        rng: np.random.Generator | None = None,
-        monitor: Monitor | None = None,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
     ) -> Solution:
         """Minimise from `start`, or from the fit of the mean loss."""
         rotated = objective.space.rotated()
         if rotated is None:
-            return self._solve(objective, start, weights, monitor)
+            return self._continue(objective, start, weights, monitor)
         space, basis = rotated
         if start is not None:
             coef, intercept = objective.space.split(start)
             start = space.join(basis.T @ coef, intercept)
-        solution = self._solve(objective.with_space(space), start, weights, monitor)
+        within = objective.with_space(space)
+        solution = self._continue(within, start, weights, monitor)
         coef, intercept = space.split(solution.theta)
         table = [basis @ coef, intercept[None]] if space.intercept else [basis @ coef]
         solution.theta = np.vstack(table).ravel()
         return solution
 
-    def _solve(
+    def _continue(
         self,
         objective: Objective,
         start: Floats | None,
         weights: Floats | None,
         monitor: Monitor | None,
     ) -> Solution:
+        """Minimise, through softened losses where the loss needs them."""
         if not needs_continuation(objective):
             return self._minimise(objective, start, weights, monitor)
 

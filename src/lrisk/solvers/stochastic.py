@@ -179,17 +179,17 @@ class StochasticSolver(Solver):
             return self.theory_rate(work)
         return float(self.learning_rate)
 
-    def solve(
+    def _solve(
         self,
         objective: Objective,
-        start: Floats | None = None,
+        start: Floats | None,
         *,
-        weights: Floats | None = None,
-        rng: np.random.Generator | None = None,
-        monitor: Monitor | None = None,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
     ) -> Solution:
         """Run the epochs, from `start` or from zero."""
-        return self.run(objective, start, rng=rng, monitor=monitor)
+        return self._run(objective, start, rng, monitor, proof=True)
 
     def run(
         self,
@@ -201,6 +201,18 @@ class StochasticSolver(Solver):
         proof: bool = True,
     ) -> Solution:
         """`solve`, or without `proof` the same less the certificate at the end."""
+        self.check(objective)
+        return self._run(objective, start, rng, monitor, proof=proof)
+
+    def _run(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
+        *,
+        proof: bool,
+    ) -> Solution:
         rng = np.random.default_rng() if rng is None else rng
         work = Work(objective, start)
         work.evaluate()

@@ -97,14 +97,14 @@ class SubquantileGradient(Solver):
             remedy = "'auto' is 1/β"
             check_real(self, "learning_rate", rate, low=0, low_open=True, remedy=remedy)
 
-    def solve(
+    def _solve(
         self,
         objective: Objective,
-        start: Floats | None = None,
+        start: Floats | None,
         *,
-        weights: Floats | None = None,
-        rng: np.random.Generator | None = None,
-        monitor: Monitor | None = None,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
     ) -> Solution:
         """Take `max_iter` steps from `start`, or from what the parameter says.
 
