@@ -18,10 +18,15 @@ from ..permutahedron import risk_and_excess
 from ..spectra import Superquantile
 from .fallback import changed_to_newton, minimise_or_newton
 from .lagrangian import Progress
+from .line_search import backtrack
 from .newton import Newton
 from .sampling import stratified
 from .solution import Monitor, Solution, Solver, Status
 from .whitening import LARGEST, Descent, Sample, sample_of, whitenable
+
+#: Shares of a round's step that are tried; the last, a thousandth, is taken all the
+#: same, and the band made wider.
+HALVINGS = 11
 
 
 class Band(Solver):
@@ -242,17 +247,7 @@ class _Rounds:
         del point
         self.state = None  # type: ignore[assignment]
         fixed[band] = share * fitted.weights
-        moved = objective.space.scores(step)
-        scores += moved
-        t = 1.0
-        while True:
-            trial = objective.evaluate_losses(theta + t * step, scores)
-            risk = objective.ranking.superquantile(trial.losses)
-            if risk + trial.penalty <= value * (1.0 + 1e-14) or t < 1e-3:
-                break
-            t *= 0.5
-            scores -= t * moved
-        del moved
+        trial, risk, length = self._search(theta, scores, step, value)
         excess = max(risk - float(fixed @ trial.losses), 0.0)
         gradient = objective.gradient(trial, fixed)
         sample = objective.sampled(self.rows)
@@ -260,7 +255,31 @@ class _Rounds:
         proof = Bound(risk + trial.penalty, excess, slack)
         self.progress.record(trial, fixed, proof, slack, 0.0)
         self.state = _State(trial, fixed, proof.primal, gradient)
-        return t == 1.0
+        return length == 1.0
+
+    def _search(
+        self, theta: Floats, scores: Floats, step: Floats, value: float
+    ) -> tuple[Point, float, float]:
+        """Where F is not higher along the step, its risk there, and the share taken.
+
+        The scores are moved in place.
+        """
+        objective = self.objective
+        moved = objective.space.scores(step)
+        scores += moved
+
+        def evaluate(t: float) -> tuple[float, tuple[Point, float]]:
+            if t < 1.0:
+                np.subtract(scores, t * moved, out=scores)
+            there = objective.evaluate_losses(theta + t * step, scores)
+            risk = objective.ranking.superquantile(there.losses)
+            return risk + there.penalty, (there, risk)
+
+        # At a kink no slope promises anything: any value that is not higher will do.
+        searched = backtrack(
+            evaluate, lambda new, t: new <= value * (1.0 + 1e-14), HALVINGS
+        )
+        return *searched.found, searched.length
 
     def _split(self, losses: Floats) -> tuple[Indices, Floats, float]:
         """Rows of the band, λ of those above it, and the weight left for the band."""

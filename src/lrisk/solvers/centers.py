@@ -18,6 +18,7 @@ from ..losses import NearestCentre
 from ..objective import Objective
 from ..ranking import Ranking
 from ..spaces import CenterSpace
+from .line_search import backtrack
 from .sgd import SGD
 from .solution import Monitor, Record, Solution, Solver, Status
 from .stream import Stream
@@ -73,7 +74,7 @@ class Alternating(Solver):
     name = "alternating"
     spectra = ALL
     requires = frozenset({"nearest", "sums"})
-    #: Times that a step is halved.
+    #: Shares of a step that are tried.
     halvings = 30
 
     def __init__(self, tol: float = 1e-6, max_iter: int = 300) -> None:
@@ -113,12 +114,15 @@ class Alternating(Solver):
         exact = objective.ranking.spectrum.monotone in ("flat", "down")
         target = self._means(objective, now, exact)
         step = target - now.theta
-        for halving in range(1 if exact else self.halvings):
-            theta = target if halving == 0 else now.theta + 0.5**halving * step
+
+        def evaluate(t: float) -> tuple[float, Assignment]:
+            theta = target if t == 1.0 else now.theta + t * step
             new = assign(objective, theta)
-            if new.value < now.value:
-                return new
-        return None
+            return new.value, new
+
+        most = 1 if exact else self.halvings
+        trial = backtrack(evaluate, lambda new, t: new < now.value, most)
+        return trial.found if trial.enough else None
 
     def _means(self, objective: Objective, now: Assignment, exact: bool) -> Floats:
         space, labels = _space(objective), now.labels

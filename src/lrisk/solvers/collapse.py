@@ -20,11 +20,15 @@ from ..certificate import Bound, local_slack
 from ..losses import Logistic
 from ..objective import Objective
 from ..permutahedron import capped_weights, proximal_weights
+from ._linalg import Factor
 from .lagrangian import Progress
+from .line_search import armijo, backtrack
 from .sampling import stratified
 from .solution import Monitor, Solution
-from .whitening import SMALLEST, Factor, Memory
+from .whitening import SMALLEST, Memory
 
+#: Shares of a step that are tried; the last, a thousandth, is taken all the same.
+HALVINGS = 11
 #: Evaluations over all rows before the search is given up, and over a sample.
 CAP, SAMPLE_CAP = 15, 40
 
@@ -141,12 +145,13 @@ class _Search:
         """One step of L-BFGS."""
         direction = self.memory.direction(-self.pull)
         slope = -float(self.pull @ direction)
-        t = 1.0
-        while True:
+
+        def evaluate(t: float) -> tuple[float, tuple[Floats, float, Floats, Floats]]:
             v = self.v + t * direction
             value, weights, pull = self._evaluate(v)
-            if value <= self.value + 1e-4 * t * slope or t < 1e-3:
-                break
-            t *= 0.5
-        self.memory.add(t * direction, self.pull - pull)
-        self.v, self.value, self.weights, self.pull = v, value, weights, pull
+            return value, (v, value, weights, pull)
+
+        trial = backtrack(evaluate, armijo(self.value, slope), HALVINGS)
+        before = self.pull
+        self.v, self.value, self.weights, self.pull = trial.found
+        self.memory.add(trial.length * direction, before - self.pull)

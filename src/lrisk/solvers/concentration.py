@@ -22,9 +22,11 @@ from ..losses import Squared
 from ..objective import Objective, Point
 from ..ranking import Ranking
 from ..spectra import Mean, RankedRange, Spectrum, Subquantile, Superquantile
+from ._linalg import solve_positive
 from .coordinates import Coordinates, newton_step
 from .kept import FRACTION, LowestRows
-from .newton import MOST_PARAMETERS, Newton, solve_positive
+from .line_search import armijo, backtrack
+from .newton import HALVINGS, MOST_PARAMETERS, Newton
 from .solution import Monitor, Record, Solution, Solver, Status
 from .trimmed_ridge import TrimmedFit, TrimmedRidge
 
@@ -375,14 +377,14 @@ class NewtonRefit:
     ) -> tuple[Point, float] | None:
         """Halve the step until Φ falls."""
         dz = self.objective.space.scores(step)
-        t = 1.0
-        for _ in range(30):
+
+        def evaluate(t: float) -> tuple[float, tuple[Point, float]]:
             candidate = self.objective.along(point, step, dz, t)
             new = float(weights @ candidate.losses) + candidate.penalty
-            if new <= value + 1e-4 * t * slope:
-                return candidate, new
-            t *= 0.5
-        return None
+            return new, (candidate, new)
+
+        trial = backtrack(evaluate, armijo(value, slope), HALVINGS)
+        return trial.found if trial.enough else None
 
 
 class RangeRefit:

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import scipy.linalg
 
 from .._typing import Floats, Indices
 from ..certificate import Bound, proven_slack, relative_gap
@@ -11,13 +10,15 @@ from ..objective import Objective, Point
 from ..permutahedron import Projection, risk_and_excess
 from ..spaces import Space
 from ..spectra import Mean
+from ._linalg import solve_positive
 from ._loops.blocks import center_blocks
 from .continuation import minimise_softened, needs_continuation
 from .lagrangian import Lagrangian, Progress, Smoothed
+from .line_search import armijo, backtrack
 from .solution import Monitor, Solution, Solver, Status
 
-#: Armijo's constant, and the most halvings of a step.
-SUFFICIENT, HALVINGS = 1e-4, 30
+#: Shares of a step that are tried: the last is 2e-9 of it, near the rounding of φ.
+HALVINGS = 30
 #: Promised relative fall below which a step of no use is put down to rounding.
 HOPEFUL = 1e-10
 #: Times the tolerance that a gap is estimated at when it is worth a proof.
@@ -269,14 +270,14 @@ def _search(
     if not slope < -slack:
         return None
     dz = objective.space.scores(step)
-    t = 1.0
-    for _ in range(HALVINGS):
+
+    def evaluate(t: float) -> tuple[float, tuple[Point, Smoothed]]:
         candidate = objective.along(point, step, dz, t)
         smoothed = lagrangian.at(candidate)
-        if smoothed.value <= value + SUFFICIENT * t * slope + slack:
-            return candidate, smoothed, t
-        t *= 0.5
-    return None
+        return smoothed.value, (candidate, smoothed)
+
+    trial = backtrack(evaluate, armijo(value, slope, slack), HALVINGS)
+    return (*trial.found, trial.length) if trial.enough else None
 
 
 def add_scatter(
@@ -313,32 +314,3 @@ def _groups(lengths: Indices, most: int) -> list[slice]:
     cuts = np.searchsorted(ends, np.arange(most, int(ends[-1]) + most, most))
     edges = np.unique(np.concatenate([[0], cuts + 1]).clip(max=len(lengths)))
     return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]
-
-
-def solve_positive(matrix: Floats, right: Floats) -> Floats:
-    """Solve with a positive semi-definite matrix, by Cholesky after scaling.
-
-    Scaling the diagonal to one makes the factorisation indifferent to the units of the
-    features. Where rounding has made the matrix indefinite its diagonal is raised: the
-    step is then less good, and every bound made from it holds all the same.
-    """
-    diagonal = np.diagonal(matrix).copy()
-    empty = diagonal <= 0.0  # a parameter without effect stays where it is
-    some_empty = bool(empty.any())
-    if some_empty:
-        diagonal[empty] = 1.0
-        right = np.where(empty, 0.0, right)
-    root = 1.0 / np.sqrt(diagonal)
-    scaled = matrix * root[:, None]
-    scaled *= root
-    if some_empty:
-        scaled[empty, empty] = 1.0
-    ridge = 0.0
-    for _ in range(12):
-        raised = scaled + ridge * np.eye(len(root)) if ridge else scaled
-        # LAPACK itself, since small systems are solved by the thousand.
-        _, solved, failed = scipy.linalg.lapack.dposv(raised, root * right, lower=1)
-        if failed == 0 and np.all(np.isfinite(solved)):
-            return np.asarray(root * solved)
-        ridge = 1e-14 if ridge == 0.0 else 10.0 * ridge
-    return right * root**2

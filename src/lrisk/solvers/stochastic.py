@@ -16,9 +16,9 @@ from ..certificate import bound, relative_gap
 from ..objective import Objective, Point
 from ..permutahedron import proximal_weights
 from ..ranking import ascending
+from ._linalg import solve_positive
 from ._loops.rows import evaluate, weighted_gradient
 from .coordinates import Coordinates, newton_step
-from .newton import solve_positive
 from .solution import Monitor, Record, Solution, Solver, Status
 
 #: Parameters up to which a certificate is made with a dense Hessian.

@@ -10,18 +10,19 @@ from collections import deque
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from .._typing import Floats, Indices
 from ..certificate import Bound, local_slack
 from ..objective import Evaluation, Objective
 from ..spectra import Mean
+from ._linalg import Factor
 from .lagrangian import Progress
+from .line_search import armijo, backtrack
 from .sampling import spectral_hessian, stratified
 from .solution import Status
 
-#: Armijo's constant, and the most halvings of a step.
-SUFFICIENT, HALVINGS = 1e-4, 12
+#: Shares of a step that are tried, each a pass over all rows.
+HALVINGS = 12
 #: Relative decrement above which losses are ranked by their leading digits only.
 ROUGH = 1e-7
 #: Rows of the smallest sample, and of the largest.
@@ -36,39 +37,6 @@ def whitenable(objective: Objective) -> bool:
     many = space.n_rows >= max(SMALLEST, 20 * space.size)
     known = loss.self_concordance is not None and not loss.per_class
     return many and known and space.size <= MOST_WHITENED and hasattr(space, "take")
-
-
-class Factor:
-    """A positive definite matrix, factorised after scaling its diagonal to one.
-
-    Raises
-    ------
-    LinAlgError
-        If the matrix is not finite.
-    """
-
-    def __init__(self, matrix: Floats) -> None:
-        if not np.all(np.isfinite(matrix)):
-            raise scipy.linalg.LinAlgError("overflow in a Hessian")
-        diagonal = np.diagonal(matrix).copy()
-        diagonal[diagonal <= 0.0] = 1.0  # a parameter without effect stays put
-        self._root = 1.0 / np.sqrt(diagonal)
-        scaled = matrix * self._root[:, None]
-        scaled *= self._root
-        ridge = 0.0
-        while True:
-            scaled[np.diag_indices_from(scaled)] = 1.0 + ridge
-            try:
-                self._factor = scipy.linalg.cho_factor(scaled, lower=True)
-            except scipy.linalg.LinAlgError:
-                ridge = max(10.0 * ridge, 1e-14)
-                continue
-            break
-
-    def solve(self, right: Floats) -> Floats:
-        """The matrix's inverse times a vector."""
-        solved = scipy.linalg.cho_solve(self._factor, self._root * right)
-        return np.asarray(self._root * solved)
 
 
 class Memory:
@@ -165,20 +133,27 @@ class Descent:
         # scores are moved in place.
         del before
         self.now = None  # type: ignore[assignment]
-        t, back = 1.0, 0.0
-        for _ in range(HALVINGS if slope < -slack else 0):
+        reached = 0.0
+
+        def evaluate(t: float) -> tuple[float, Evaluation]:
+            nonlocal reached, scores
             moved = self.objective.space.scores(direction)
             if t < 1.0:
-                moved *= t - back
+                moved *= t - reached
             scores += moved
             del moved
-            trial = self.objective.evaluate(theta + t * direction, scores, exact=exact)
-            if trial.value <= value + SUFFICIENT * t * slope + slack:
-                self.memory.add(t * direction, trial.gradient - gradient)
-                self.now = trial
+            reached = t
+            at = theta + t * direction
+            found = self.objective.evaluate(at, scores, exact=exact)
+            return found.value, found
+
+        if slope < -slack:
+            trial = backtrack(evaluate, armijo(value, slope, slack), HALVINGS)
+            if trial.enough:
+                t, self.now = trial.length, trial.found
+                self.memory.add(t * direction, self.now.gradient - gradient)
                 return True
             del trial
-            t, back = 0.5 * t, t
         scores = self.objective.space.scores(theta)
         self.now, self.exact = self.objective.evaluate(theta, scores), True
         return False
