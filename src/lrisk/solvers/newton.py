@@ -128,7 +128,7 @@ class Newton(Solver):
         if start is None:
             start = np.zeros(objective.space.size)
             if not flat:
-                start = self._mean_fit(objective, start)
+                start = mean_fit(objective, min(self.max_iter, 20))
         point = objective.at(start)
         lagrangian = Lagrangian(objective, point.losses, center=weights)
         unmoved = 0
@@ -187,15 +187,6 @@ class Newton(Solver):
         proof = self._prove(progress, point, weights, step, decrement, certainly=True)
         progress.record(point, weights, proof, decrement, 0.0)
 
-    def _mean_fit(self, objective: Objective, start: Floats) -> Floats:
-        """A few Newton steps for the mean loss, near which the search begins."""
-        plain = objective.with_ranking(objective.ranking.with_spectrum(Mean()))
-        progress = Progress(plain, 1e-2, None)
-        point = plain.at(start)
-        limited = Newton(tol=1e-2, max_iter=min(self.max_iter, 20))
-        limited._descend(Lagrangian(plain, point.losses), point, progress)
-        return progress.theta
-
     def _descend(
         self, lagrangian: Lagrangian, point: Point, progress: Progress
     ) -> tuple[Point, Smoothed, bool]:
@@ -239,6 +230,16 @@ class Newton(Solver):
             point, smoothed, length = moved
             lagrangian.damping.learn(length)
         return point, smoothed, False
+
+
+def mean_fit(objective: Objective, max_iter: int = 20) -> Floats:
+    """A few Newton steps for the mean loss, near which a search begins."""
+    plain = objective.with_ranking(objective.ranking.with_spectrum(Mean()))
+    progress = Progress(plain, 1e-2, None)
+    point = plain.at(np.zeros(objective.space.size))
+    newton = Newton(tol=progress.tol, max_iter=max_iter)
+    newton._descend(Lagrangian(plain, point.losses), point, progress)
+    return progress.theta
 
 
 def newton_size(space: Space) -> int:

@@ -14,10 +14,10 @@ import numpy as np
 from .._typing import Floats, Indices
 from ..certificate import Bound, local_slack
 from ..objective import Evaluation, Objective
-from ..spectra import Mean
 from ._linalg import Factor
 from .lagrangian import Progress
 from .line_search import armijo, backtrack
+from .newton import mean_fit
 from .sampling import spectral_hessian, stratified
 from .solution import Status
 
@@ -86,14 +86,6 @@ class Descent:
         #: Whether the losses of the point were ranked by all their digits.
         self.exact = False
         self.now = objective.evaluate(theta, objective.space.scores(theta), exact=False)
-
-    @classmethod
-    def at(cls, objective: Objective, now: Evaluation, metric: Factor) -> "Descent":
-        """From a point that has been evaluated."""
-        self = cls.__new__(cls)
-        self.objective, self.now = objective, now
-        self.memory, self.exact = Memory(metric, 1), True
-        return self
 
     def refine(self) -> None:
         """Rank the losses by all their digits, where they were not."""
@@ -208,20 +200,6 @@ def _sample_fit(objective: Objective, pairs: int) -> Floats:
         if descent.decrement <= goal * descent.now.value or not descent.step():
             break
     return descent.now.point.theta
-
-
-def mean_fit(objective: Objective, steps: int = 20) -> Floats:
-    """A few Newton steps for the mean loss, near which the search begins."""
-    plain = objective.with_ranking(objective.ranking.with_spectrum(Mean()))
-    theta = np.zeros(objective.space.size)
-    now = plain.evaluate(theta, plain.space.scores(theta))
-    for _ in range(steps):
-        hessian = plain.hessian(now.point, now.weights)
-        descent = Descent.at(plain, now, Factor(hessian))
-        if descent.decrement <= 1e-2 * now.value or not descent.step():
-            break
-        now = descent.now
-    return now.point.theta
 
 
 def minimise_whitened(
