@@ -1,5 +1,7 @@
 """The template of all solvers: check first, then solve, and no way round it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -100,3 +102,17 @@ def test_clusters_may_have_any_spectrum():
         problem = clustering(CenterSpace(X, 2), Ranking(spectrum, 12))
         found = Alternating().solve(problem, X[:2].ravel())
         assert found.objective <= problem.value(problem.at(X[:2].ravel()))
+
+
+def test_a_solution_cannot_be_changed():
+    found = Newton().solve(objective(Superquantile(0.5)))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.gap = 0.0
+
+
+def test_a_note_goes_into_a_copy():
+    found = Newton().solve(objective(Superquantile(0.5)))
+    noted = found.noted("for a reason")
+    assert noted.history[0]["note"] == "for a reason"
+    assert "note" not in found.history[0]
+    assert noted.history[1:] == found.history[1:]

@@ -37,7 +37,7 @@ class Streaming(RiskEstimator):
                 self.classes_ = np.unique(classes)
             target = self._encode_again(y)
             solver = self.solver if isinstance(self.solver, SGD) else SGD()
-            loss, n_scores = self._loss()
+            loss, n_scores = self._loss(getattr(self, "classes_", None))
             spectrum = parse_spectrum(self.spectrum)
             check_spectrum(type(self).__name__, spectrum, solver.spectra, solver.name)
             check_loss(type(self).__name__, loss, solver.kinks, solver.name)

@@ -10,6 +10,7 @@ Rows are drawn by hashing their contents: the same rows are drawn whatever their
 and copies of a row count as one row with the sum of their weights.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ def drawn(keys: Keys, count: int, weights: Floats | None = None) -> Draw:
 # -- which rows to keep, and the centres -----------------------------------------------
 
 
-class Problem(NamedTuple):
+class RowsToFit(NamedTuple):
     """What is to be minimised over some rows, whatever the space.
 
     kernel : Kernel
@@ -140,7 +141,7 @@ class Problem(NamedTuple):
     n_scores: int
     alpha: float
 
-    def drawn(self, draw: Draw) -> "Problem":
+    def drawn(self, draw: Draw) -> "RowsToFit":
         """The same over distinct rows that were drawn."""
         ranking = Ranking(self.ranking.spectrum, len(draw.rows), draw.weights)
         X = SelectedRows(self.X, draw.rows)
@@ -176,7 +177,7 @@ class Pilot(NamedTuple):
     kept: Bools
 
     @classmethod
-    def of(cls, problem: Problem, solver: Concentration, salt: int) -> "Pilot":
+    def of(cls, problem: RowsToFit, solver: Concentration, salt: int) -> "Pilot":
         """Minimise over the rows of a small problem."""
         rows = problem.X[:].astype(np.float64)
         space = KernelSpace(problem.kernel, rows, n_scores=problem.n_scores)
@@ -212,13 +213,13 @@ class Beginning(NamedTuple):
 
 
 def begin_trimmed(
-    problem: Problem, n_components: int, solver: Concentration, salts: tuple[int, int]
+    problem: RowsToFit, n_components: int, solver: Concentration, salts: tuple[int, int]
 ) -> Beginning:
     """Pilot, centres from the rows it keeps, and C-steps on a sample of many rows.
 
     Parameters
     ----------
-    problem : Problem
+    problem : RowsToFit
         Under a spectrum that leaves rows out.
     n_components : int
     solver : Concentration
@@ -299,5 +300,5 @@ def concentrate(
     found = descent.run(refit, point, left, "pilot") if left else point
     solution = descent.solution(found)
     if descent.n_iter >= solver.max_iter:
-        solution.status = Status.STEPS_TAKEN
+        return replace(solution, status=Status.STEPS_TAKEN)
     return solution

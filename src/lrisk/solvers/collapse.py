@@ -13,6 +13,8 @@ the smoothed risk of the "losses" −b_i·v. If there is a λ, φ is bounded fro
 −½max_P χ²(λ); a φ below that proves that there is none.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._typing import Floats
@@ -72,10 +74,8 @@ def certified_collapse(
         proof = Bound(value, 0.0, slack)
         progress.record(point, search.weights, proof, search.residual, 0.0)
         if progress.done:
-            solution = progress.solution()
-            solution.solver = "collapse"
-            solution.history[0]["note"] = "the fit without features looked best"
-            return solution
+            note = "the fit without features looked best"
+            return replace(progress.solution().noted(note), solver="collapse")
         if search.value < 1.01 * lowest:
             return None
         search.step()

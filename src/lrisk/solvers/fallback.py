@@ -1,6 +1,7 @@
 """What follows when a solver for very many rows stalls: `Newton`, from where it was."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -64,9 +65,9 @@ def changed_to_newton(
     """The solution of `Newton`, with a note in its history why it was taken."""
     newton = Newton(tol=tol, max_iter=max_iter)
     solution = newton.solve(objective, start, weights=weights, monitor=monitor)
-    solution.history[0]["note"] = f"changed to newton, since {why}"
-    solution.solver = newton.name
-    return solution
+    return replace(
+        solution.noted(f"changed to newton, since {why}"), solver=newton.name
+    )
 
 
 def after_stall(progress: Progress, max_iter: int, monitor: Monitor | None) -> Solution:

@@ -11,6 +11,7 @@ converges without ν going to zero, which rounding would not survive.
 """
 
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -277,17 +278,20 @@ class Progress:
     def joined(self, solution: Solution) -> Solution:
         """The best point and the best bound of this search and of one that went on."""
         if self.primal < solution.objective:
-            solution.theta, solution.objective = self.theta, self.primal
+            solution = replace(solution, theta=self.theta, objective=self.primal)
         if self.dual > solution.dual:
-            solution.dual, solution.weights = self.dual, self.weights
-            solution.slopes = self.slopes
+            solution = replace(
+                solution, dual=self.dual, weights=self.weights, slopes=self.slopes
+            )
         gap = max(solution.objective - solution.dual, 0.0)
-        solution.gap = relative_gap(self.objective, solution.objective, gap)
-        if solution.gap <= self.tol:
-            solution.status = Status.CONVERGED
-        solution.history = self.history + solution.history
-        solution.n_iter += self.n_iter
-        return solution
+        gap = relative_gap(self.objective, solution.objective, gap)
+        return replace(
+            solution,
+            gap=gap,
+            status=Status.CONVERGED if gap <= self.tol else solution.status,
+            history=self.history + solution.history,
+            n_iter=solution.n_iter + self.n_iter,
+        )
 
     def solution(self, status: Status | None = None) -> Solution:
         """What was found, as it stands; never worse than the fit without features."""

@@ -1,6 +1,7 @@
 """Semismooth Newton on the augmented Lagrangian: the certified default solver."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
@@ -81,8 +82,7 @@ class Newton(Solver):
         solution = self._continue(within, start, weights, monitor)
         coef, intercept = space.split(solution.theta)
         table = [basis @ coef, intercept[None]] if space.intercept else [basis @ coef]
-        solution.theta = np.vstack(table).ravel()
-        return solution
+        return replace(solution, theta=np.vstack(table).ravel())
 
     def _continue(
         self,

@@ -1,7 +1,7 @@
 """What a solver is, and what it gives back."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, ClassVar, final
 
@@ -30,7 +30,7 @@ class Status(Enum):
     UNCERTIFIED = "the solver stopped where no certificate of optimality exists"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Solution:
     """The best point found and the proof that came with it.
 
@@ -65,6 +65,11 @@ class Solution:
     history: list[Record] = field(default_factory=list)
     solver: str = ""
     slopes: Floats | None = None
+
+    def noted(self, note: str) -> "Solution":
+        """The same with a note in the first record of its history."""
+        first, *rest = self.history
+        return replace(self, history=[{**first, "note": note}, *rest])
 
 
 class Solver(Parameters):
