@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 
 from .._params import check_count, check_real, check_verbose, refused
 from .._threads import blas_threads_for
@@ -23,12 +22,10 @@ from .._validation import (
     validate_data,
     with_callbacks,
 )
-from .._warnings import CollapsedFitWarning
 from ..losses import Loss, parse_loss
 from ..objective import Objective
 from ..permutahedron import project
 from ..procedures import minimise_trimmed
-from ..procedures.constant_fit import nearly_constant
 from ..ranking import Ranking, check_row_weights
 from ..solvers import (
     SOLVERS,
@@ -42,11 +39,8 @@ from ..solvers.kept import inliers
 from ..solvers.solution import Monitor, Record
 from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
+from .complaints import complaints
 from .problem import Fit, Problem
-
-#: Part of the targets' spread, or of a unit of log-odds, below which predictions differ
-#: by rounding only.
-CONSTANT = float(np.finfo(np.float64).eps)
 
 
 class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
@@ -326,70 +320,12 @@ class RiskEstimator(SpectrumEstimator):
         self, objective: Objective, fit: Fit, tol: float
     ) -> list[tuple[str, type[Warning]]]:
         """What the user is to be warned of after a fit."""
-        solution = fit.solution
-        gave_up = (Status.MAX_ITER, Status.STALLED, Status.DIVERGED)
-        if solution.status not in gave_up or solution.gap <= tol:
-            if fit.collapsed:
-                return []
-            return self._constant_complaint(objective, solution)
-        reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
-        if not np.isfinite(solution.gap):
-            reached = f"tol={tol:g}"
-        advice = "raise max_iter, loosen tol, or raise alpha"
-        if solution.status is Status.DIVERGED:
-            advice = "use learning_rate='auto' or a smaller number"
-        message = (
-            f"{type(self).__name__}: {solution.status.value} ({reached}); the best fit "
-            f"found is kept. To go further {advice}."
-        )
-        return [(message, ConvergenceWarning)]
-
-    def _constant_complaint(
-        self, objective: Objective, solution: Solution
-    ) -> list[tuple[str, type[Warning]]]:
-        """That the features make no difference, unless there is none in them.
-
-        Of a fit that did not get to its end there are other complaints.
-        """
-        if solution.status in UNFINISHED:
-            return []
-        space, theta = objective.space, solution.theta
-        spread = 1.0
-        if not objective.loss.classifies:
-            low, high = np.quantile(objective.y, [0.25, 0.75])
-            spread = float(high - low)
-            # One absurd target is another matter than targets of an absurd size.
-            if np.ptp(objective.y) > 1e3 * spread:
-                return []
-        if spread == 0.0 or not nearly_constant(space, theta, CONSTANT * spread):
-            return []
-        somewhere = space.penalised(np.ones(space.size))
-        if not np.any(space.penalised(theta)) and nearly_constant(space, somewhere, 0):
-            return []
-        message = (
-            f"{type(self).__name__}: the features do not change a digit of the "
-            f"predictions: alpha={self.alpha:g} outweighs features, or targets, of "
-            "this size"
-        )
-        if objective.ranking.spectrum.monotone != "flat":
-            message += f", or spectrum={self.spectrum!r} is too strong"
-        message += ". Rescale them, with StandardScaler for example, or lower alpha."
-        return [(message, CollapsedFitWarning)]
+        return complaints(self, objective, fit, tol)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-#: How a solve ends that did not get where it was going.
-UNFINISHED = (
-    Status.MAX_ITER,
-    Status.EPOCHS_DONE,
-    Status.STEPS_TAKEN,
-    Status.DIVERGED,
-    Status.INTERRUPTED,
-)
 
 
 def trims(objective: Objective) -> bool:
