@@ -9,7 +9,7 @@ from lrisk.losses import Absolute, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
 from lrisk.solvers import SOLVERS, Newton
-from lrisk.solvers.centers import Alternating, CenterSGD, clustering
+from lrisk.solvers.clustering.centers import Alternating, CenterSGD, clustering
 from lrisk.spaces import CenterSpace, LinearSpace
 from lrisk.spectra import (
     CustomSpectrum,

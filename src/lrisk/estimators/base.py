@@ -35,8 +35,8 @@ from ..solvers import (
     Status,
     automatic_solver,
 )
-from ..solvers.kept import inliers
 from ..solvers.solution import Monitor, Record
+from ..solvers.trimming.kept import inliers
 from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
 from .complaints import complaints

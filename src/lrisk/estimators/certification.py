@@ -10,7 +10,7 @@ from ..certificate import Certificate, bound, relative_gap
 from ..compatibility import check_spectrum
 from ..permutahedron import project
 from ..solvers import Newton, automatic_solver
-from ..solvers.coordinates import Coordinates, newton_step
+from ..solvers.certified.coordinates import Coordinates, newton_step
 from .base import RiskEstimator
 from .robust_base import RobustEstimator
 

@@ -28,8 +28,8 @@ from ..solvers import (
     Solver,
     SubquantileGradient,
 )
-from ..solvers.kept import LowestRows
 from ..solvers.solution import Monitor
+from ..solvers.trimming.kept import LowestRows
 from ..spaces import (
     FactoredSpace,
     Kernel,

@@ -13,7 +13,7 @@ from .._validation import check_flag, unchanged_on_error, validate_data
 from ..corrections import corrected_least_squares
 from ..corrections.covariances import CorrectedRows, centred, with_constant
 from ..noise import Noise
-from ..solvers.online import LinearState, OnlineLinear, squared_norms
+from ..solvers.online.linear import LinearState, OnlineLinear, squared_norms
 from .noise_base import BLOCK, ONLINE, NoiseEstimator
 
 

@@ -9,8 +9,8 @@ from .._typing import Floats
 from ..corrections import RandomFeatures, Surrogate, corrected_rows
 from ..corrections.bounds import surrogate_ball
 from ..noise import Exact, GaussianNoise, Noise, Replicates
-from ..solvers.online import OnlineLinear, squared_norms
-from ..solvers.online_kernel import OnlineKernel
+from ..solvers.online.kernel import OnlineKernel
+from ..solvers.online.linear import OnlineLinear, squared_norms
 from .noise_base import NoiseEstimator
 
 #: Rows turned into features at a time.

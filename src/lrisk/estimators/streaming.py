@@ -11,7 +11,7 @@ from ..compatibility import check_loss, check_spectrum
 from ..objective import Objective
 from ..ranking import Ranking, check_row_weights
 from ..solvers import SGD
-from ..solvers.stream import Stream
+from ..solvers.stochastic.stream import Stream
 from ..spaces import LinearSpace
 from ..spectra import parse_spectrum
 from .base import RiskEstimator
@@ -25,7 +25,7 @@ class Streaming(RiskEstimator):
     def _partial_fit(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None
     ) -> Self:
-        """Take steps on the next rows; see `lrisk.solvers.stream`."""
+        """Take steps on the next rows; see `lrisk.solvers.stochastic.stream`."""
         with unchanged_on_error(self):
             self._check_parameters()
             first = not hasattr(self, "stream_")

@@ -22,9 +22,14 @@ from ..losses import Loss, Squared
 from ..objective import Objective
 from ..ranking import GroupedRanking, Ranking
 from ..solvers import Solution
-from ..solvers.concentration import Concentration, Descent, RangeRefit, refit_for
-from ..solvers.kept import LowestRows, inliers
 from ..solvers.solution import Monitor, Status
+from ..solvers.trimming.concentration import (
+    Concentration,
+    Descent,
+    RangeRefit,
+    refit_for,
+)
+from ..solvers.trimming.kept import LowestRows, inliers
 from ..spaces import (
     FactoredSpace,
     Kernel,

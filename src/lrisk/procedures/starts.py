@@ -12,8 +12,8 @@ import numpy as np
 from .._typing import Floats
 from ..objective import Objective, Point
 from ..solvers._loops.elemental import elemental_fits
-from ..solvers.concentration import NewtonRefit, RidgeRefit
-from ..solvers.kept import LowestRows
+from ..solvers.trimming.concentration import NewtonRefit, RidgeRefit
+from ..solvers.trimming.kept import LowestRows
 from ..spectra import Mean, Subquantile
 
 #: Rows that elemental starts look at; above, a random sample of this size.

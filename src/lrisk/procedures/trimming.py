@@ -20,8 +20,13 @@ from .._typing import Floats
 from ..objective import Objective, Point
 from ..ranking import GroupedRanking
 from ..solvers import Solution
-from ..solvers.concentration import Concentration, Descent, RidgeRefit, refit_for
 from ..solvers.solution import Monitor
+from ..solvers.trimming.concentration import (
+    Concentration,
+    Descent,
+    RidgeRefit,
+    refit_for,
+)
 from ..spectra import RankedRange
 from .starts import class_starts, linear_regression_starts, median_kernel_start
 
