@@ -6,12 +6,12 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Floats
-from .._validation import unchanged_on_error
-from ..corrections import corrected_gram, corrected_rows
-from ..corrections.covariances import average, centred, matrix_of, scaled
-from ..noise import KnownCovariance, Noise
-from .noise_base import NoiseEstimator
+from ..._typing import Floats
+from ..._validation import unchanged_on_error
+from ...corrections import corrected_gram, corrected_rows
+from ...corrections.covariances import average, centred, matrix_of, scaled
+from ...noise import KnownCovariance, Noise
+from .base import NoiseEstimator
 
 
 class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimator):

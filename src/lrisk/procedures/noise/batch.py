@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._params import refused
-from .._typing import Floats, Indices
-from ..corrections import (
+from ..._params import refused
+from ..._typing import Floats, Indices
+from ...corrections import (
     Kernel,
     OneCopy,
     RandomFeatures,
@@ -16,14 +16,14 @@ from ..corrections import (
     corrected_rows,
     pair_quadratic,
 )
-from ..corrections.landmarks import (
+from ...corrections.landmarks import (
     Quadratic,
     folds,
     penalised_minimum,
     pooled,
     whitening,
 )
-from ..noise import Exact, Noise
+from ...noise import Exact, Noise
 
 #: From rows and all targets to the rows' estimate of the risk.
 Problem = Callable[[Indices, Floats], Quadratic]
@@ -91,6 +91,22 @@ class BatchFit(NamedTuple):
     penalty: float
     corrected: bool
     trusted: bool
+
+    @property
+    def doubt(self) -> str:
+        """What to tell the user of a fit that is not to be trusted."""
+        if self.corrected and np.isfinite(self.penalty):
+            kept = "the most cautious corrected fit is kept"
+        elif np.isfinite(self.penalty):
+            kept = "the fit without correction is kept"
+        else:
+            kept = "the mean of the targets is all that is kept"
+        return (
+            "the noise is too large to correct for in these rows: no corrected fit is "
+            "better than the mean of the targets by more than its uncertainty, or it "
+            f"leaves their range; {kept}. Pass more rows, further copies of them (X2), "
+            "or a larger alpha or width."
+        )
 
 
 def best_fit(

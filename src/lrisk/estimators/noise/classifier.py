@@ -10,14 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_count, check_real, refused
-from .._typing import AnyArray, Floats
-from .._validation import check_flag, unchanged_on_error, validate_data
-from ..corrections import ConditionalScore
-from ..corrections.checks import refuse_target_covariance
-from ..corrections.covariances import Deviations, SharedFull, average
-from ..noise import Exact, KnownCovariance, Noise, Replicates
-from .noise_base import NoiseEstimator
+from ..._params import check_count, check_real, refused
+from ..._typing import AnyArray, Floats
+from ..._validation import check_flag, unchanged_on_error, validate_data
+from ...corrections import ConditionalScore
+from ...corrections.checks import refuse_target_covariance
+from ...corrections.covariances import Deviations, SharedFull, average
+from ...noise import Exact, KnownCovariance, Noise, Replicates
+from .base import NoiseEstimator
 
 
 class NoiseCorrectedClassifier(ClassifierMixin, NoiseEstimator):

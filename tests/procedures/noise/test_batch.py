@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lrisk.corrections.landmarks import Quadratic
-from lrisk.estimators.noise_batch import (
+from lrisk.procedures.noise.batch import (
     PENALTIES,
     best_fit,
     better_than_safe,

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._params import Parameters, check_choice, check_count, check_real, refused
-from .._typing import Floats
-from .._validation import check_flag, validate_data
-from .._warnings import NoiseMismatchWarning
-from ..corrections import KERNELS, Kernel
-from ..corrections.checks import check_noise_scale, further_copies
-from ..corrections.covariances import CorrectedRows, corrected_rows
-from ..noise import Noise, Replicates
+from ..._params import Parameters, check_choice, check_count, check_real, refused
+from ..._typing import Floats
+from ..._validation import check_flag, validate_data
+from ..._warnings import NoiseMismatchWarning
+from ...corrections import KERNELS, Kernel
+from ...corrections.checks import check_noise_scale, further_copies
+from ...corrections.covariances import CorrectedRows, corrected_rows
+from ...noise import Noise, Replicates
 
 #: Attributes of online fits.
 ONLINE = (

@@ -8,23 +8,30 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import refused
-from .._typing import Floats
-from .._validation import unchanged_on_error, validate_data
-from .._warnings import NoiseMismatchWarning
-from ..corrections import Gaussian, Kernel, RandomFeatures, Surrogate
-from ..corrections.checks import refuse_target_covariance
-from ..corrections.surrogates import check_closed_form, natural_width, terms_matrix
-from ..noise import Exact, Noise
-from .noise_base import ONLINE, check_kernel_parameters
-from .noise_batch import (
-    BatchFit,
+from ..._params import refused
+from ..._typing import Floats
+from ..._validation import unchanged_on_error, validate_data
+from ..._warnings import NoiseMismatchWarning
+from ...corrections import Gaussian, Kernel, RandomFeatures, Surrogate
+from ...corrections.bounds import surrogate_ball
+from ...corrections.checks import refuse_target_covariance
+from ...corrections.surrogates import check_closed_form, natural_width, terms_matrix
+from ...noise import Exact, Noise
+from ...procedures.noise.batch import (
     Problem,
     best_fit,
     feature_problem,
     landmark_problem,
 )
-from .noise_rounds import BLOCK, KernelRounds
+from ...procedures.noise.rounds import (
+    BLOCK,
+    Rounds,
+    bound_is_proven,
+    feature_rounds,
+    kernel_rounds,
+)
+from ...solvers.online import OnlineKernel
+from .base import ONLINE, NoiseEstimator, check_kernel_parameters
 
 #: What a stream begins with and cannot change.
 FIXED = (
@@ -39,7 +46,7 @@ FIXED = (
 )
 
 
-class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
+class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     r"""Kernel regression of the clean features, learned from noisy ones.
 
     The rows are observed as x̃ = x + n with a noise of known distribution. A surrogate
@@ -224,7 +231,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
             kept = best.corrected and np.isfinite(best.penalty)
             self.correction_ = float(self.correction) if kept else 0.0
         if not best.trusted:
-            self._warn_of_distrust(best)
+            message = f"{type(self).__name__}: {best.doubt}"
+            warnings.warn(message, NoiseMismatchWarning, stacklevel=2)
         return self
 
     def partial_fit(
@@ -254,10 +262,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
                 centred = self.fit_intercept and len(y) >= 10
                 self.intercept_ = float(y.mean()) if centred else 0.0
             y = y - self.intercept_
-            if self.n_components is None:
-                self._kernel_rounds(copies, y)
-            else:
-                self._feature_rounds(copies, y, factor)
+            self._store_rounds(self._rounds(copies, y, factor))
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -326,6 +331,52 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
             self.kernel_error_ = self._features.error
         self.surrogate_radius_ = float(np.sqrt(squared))
 
+    # -- online ------------------------------------------------------------------------
+
+    def _solver(self) -> OnlineKernel:
+        return OnlineKernel(
+            self.learning_rate,  # type: ignore[arg-type]
+            self._ball(),
+            average=self.average,
+            horizon=self.horizon,
+            target_bound=self.target_bound,
+            budget=self.budget,
+            tolerance=self.tolerance,
+        )
+
+    def _ball(self) -> float | str:
+        """W = R·B_w/√(1 − cos β) once R is known."""
+        if isinstance(self.radius, str) or not hasattr(self, "surrogate_radius_"):
+            return self.radius
+        cosine = float(np.cos(self.angle))
+        return surrogate_ball(float(self.radius), self.surrogate_radius_**2, cosine)
+
+    def _rounds(self, copies: list[Floats], y: Floats, factor: Floats | None) -> Rounds:
+        """Go on from the state of the last call, if there is one."""
+        solver, state = self._solver(), getattr(self, "_state", None)
+        if self._features is None:
+            return kernel_rounds(solver, self._surrogate, state, copies, y)
+        bound = self.surrogate_radius_
+        return feature_rounds(solver, self._features, bound, state, copies, y, factor)
+
+    def _store_rounds(self, rounds: Rounds) -> None:
+        self._state, self.dual_coef_ = rounds.state, rounds.coefficients
+        if rounds.support is not None:
+            self._support = rounds.support
+            self.support_ = self._support @ np.linalg.inv(self._surrogate.rotation)
+        self.n_rounds_, report = self._state.rounds, rounds.report
+        self.learning_rate_, self.radius_ = report["step"], report["radius"]
+        self.progressive_loss_ = report["loss"]
+        named = isinstance(self.kernel, str) and isinstance(self.width, str)
+        proven = bound_is_proven(
+            self._world_noise,
+            self._solver(),
+            correction=self.correction,
+            chosen=self.standardize or named,
+            exact=self._features is None,
+        )
+        self.theory_bound_ = report["bound"] if proven else np.inf
+
     # -- batch -------------------------------------------------------------------------
 
     def _batch_problem(
@@ -351,22 +402,6 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, KernelRounds):
         )
         values = None if exact else self._surrogate.clean_matrix(mean, self.support_)
         return problem, values, K
-
-    def _warn_of_distrust(self, best: BatchFit) -> None:
-        if best.corrected and np.isfinite(best.penalty):
-            kept = "the most cautious corrected fit is kept"
-        elif np.isfinite(best.penalty):
-            kept = "the fit without correction is kept"
-        else:
-            kept = "the mean of the targets is all that is kept"
-        warnings.warn(
-            f"{type(self).__name__}: the noise is too large to correct for in these "
-            f"rows: no corrected fit is better than the mean of the targets by more "
-            f"than its uncertainty, or it leaves their range; {kept}. Pass more rows, "
-            "further copies of them (X2), or a larger alpha or width.",
-            NoiseMismatchWarning,
-            stacklevel=3,
-        )
 
     def _by_blocks(self, X: Floats, *, noisy: bool) -> Floats:
         out = np.empty(len(X))

@@ -7,14 +7,14 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_choice, check_real
-from .._typing import Floats
-from .._validation import check_flag, unchanged_on_error, validate_data
-from ..corrections import corrected_least_squares
-from ..corrections.covariances import CorrectedRows, centred, with_constant
-from ..noise import Noise
-from ..solvers.online.linear import LinearState, OnlineLinear, squared_norms
-from .noise_base import BLOCK, ONLINE, NoiseEstimator
+from ..._params import check_choice, check_real
+from ..._typing import Floats
+from ..._validation import check_flag, unchanged_on_error, validate_data
+from ...corrections import corrected_least_squares
+from ...corrections.covariances import CorrectedRows, centred, with_constant
+from ...noise import Noise
+from ...solvers.online.linear import LinearState, OnlineLinear, squared_norms
+from .base import BLOCK, ONLINE, NoiseEstimator
 
 
 class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
