@@ -7,7 +7,7 @@ from ._params import refused
 from ._typing import Floats
 from .losses import Loss
 from .objective import Objective
-from .spectra import RankedRange, Spectrum
+from .spectra import Spectrum
 
 
 class Demands(Protocol):
@@ -39,13 +39,8 @@ def check_solvable(owner: str, solver: Demands, objective: Objective) -> None:
 def check_spectrum(
     owner: str, spectrum: Spectrum, allowed: Iterable[str], solver: str
 ) -> None:
-    """Refuse a spectrum whose objective the solver cannot minimise.
-
-    `allowed` names values of `monotone`; ``"range"`` stands for ranked ranges alone
-    where ``"none"`` would allow every two-sided spectrum.
-    """
-    ranged = spectrum.monotone == "none" and isinstance(spectrum, RankedRange)
-    if spectrum.monotone in allowed or (ranged and "range" in allowed):
+    """Refuse a spectrum whose objective the solver cannot minimise, by its shape."""
+    if spectrum.shape in allowed:
         return
     if "down" in allowed:
         rule = f"decreasing (less weight on larger losses) for solver={solver!r}"
@@ -75,9 +70,9 @@ def check_loss(owner: str, loss: Loss, kinks: bool, solver: str) -> None:
 
 def check_kept(owner: str, spectrum: Spectrum, mass: Floats) -> None:
     """Refuse a spectrum that trims and keeps less than one row of these masses."""
-    if not isinstance(spectrum, RankedRange) or spectrum.ends[1] == 1.0:
+    lower, upper = spectrum.support
+    if upper == 1.0:
         return
-    lower, upper = spectrum.ends
     least = float(mass.min())
     if upper - lower < least * (1.0 - 1e-9):
         rule = "wide enough to keep one row"

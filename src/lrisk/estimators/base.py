@@ -25,11 +25,10 @@ from .._validation import (
 from ..losses import Loss, parse_loss
 from ..objective import Objective
 from ..permutahedron import project
-from ..procedures import minimise_trimmed
+from ..procedures import minimise
 from ..ranking import Ranking, check_row_weights
 from ..solvers import (
     SOLVERS,
-    Concentration,
     Solution,
     Solver,
     Status,
@@ -160,7 +159,7 @@ class RiskEstimator(SpectrumEstimator):
         for name in ("losses_", "inlier_mask_"):
             if hasattr(self, name):
                 delattr(self, name)
-        if trims(objective):
+        if objective.ranking.spectrum.trims:
             self.losses_ = np.full(len(kept), np.nan)
             losses = objective.at(solution.theta).losses
             self.losses_[kept] = losses
@@ -267,11 +266,14 @@ class RiskEstimator(SpectrumEstimator):
         if not isinstance(solver, Solver):
             auto = solver == "auto"
             kind: Any = automatic_solver(objective) if auto else SOLVERS[solver]
-            options = {} if self.max_iter is None else {kind.limit: self.max_iter}
-            solver = kind(tol=self.tol, **options)
+            solver = kind(tol=self.tol, **self._options(kind, problem))
         checked: Solver = solver
         checked.check(objective, type(self).__name__)
         return checked
+
+    def _options(self, kind: type[Solver], problem: Problem) -> dict[str, Any]:
+        """What a solver that was given by name, or not at all, is made with."""
+        return {} if self.max_iter is None else {kind.limit: self.max_iter}
 
     def _solve(
         self,
@@ -281,11 +283,16 @@ class RiskEstimator(SpectrumEstimator):
         before: Floats | None,
         monitor: Monitor | None,
     ) -> Solution:
-        """Run the solver; concentration from many starts."""
-        rng, objective = generator(self.random_state), problem.objective
-        if isinstance(solver, Concentration):
-            return minimise_trimmed(objective, solver, start, rng=rng, monitor=monitor)
-        return solver.solve(objective, start, weights=before, rng=rng, monitor=monitor)
+        """Run the solver, or a search round it."""
+        return minimise(
+            problem.objective,
+            solver,
+            start,
+            weights=before,
+            begun=problem.begun,
+            rng=generator(self.random_state),
+            monitor=monitor,
+        )
 
     def _shift(self, loss: Loss, target: Floats, mass: Floats) -> float:
         """A constant to take from the targets, which the intercept gives back."""
@@ -309,8 +316,8 @@ class RiskEstimator(SpectrumEstimator):
         if not self.warm_start or last.shape != shape:
             return None, None
         weights = getattr(self, "risk_weights_", np.empty(0))
-        rising = objective.ranking.spectrum.monotone in ("flat", "up")
-        fits = rising and weights.shape == kept.shape and weights[kept].sum() > 0
+        convex = not objective.ranking.spectrum.trims
+        fits = convex and weights.shape == kept.shape and weights[kept].sum() > 0
         if not fits:
             return self._theta(objective), None
         weights = weights[kept] / weights[kept].sum()
@@ -326,11 +333,6 @@ class RiskEstimator(SpectrumEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def trims(objective: Objective) -> bool:
-    """Whether the spectrum gives the largest losses less weight, or none."""
-    return objective.ranking.spectrum.monotone in ("down", "none")
 
 
 def _weights_and_kept(sample_weight: Any, n_rows: int) -> tuple[Floats | None, Bools]:

@@ -11,25 +11,22 @@ from .._params import check_count, check_real, refused
 from .._typing import AnyArray, Bools, Floats
 from .._validation import generator, validate_data
 from ..certificate import relative_gap
-from ..losses import Squared
 from ..objective import Objective
 from ..procedures.nystroem import (
     Kept,
     RowsToFit,
     begin_trimmed,
-    concentrate,
     default_steps,
     drawn_centres,
+    pilot_solver,
 )
 from ..ranking import Ranking
 from ..solvers import (
-    Concentration,
+    SOLVERS,
     Solution,
     Solver,
-    SubquantileGradient,
+    automatic_solver,
 )
-from ..solvers.solution import Monitor
-from ..solvers.trimming.kept import LowestRows
 from ..spaces import (
     FactoredSpace,
     Kernel,
@@ -41,7 +38,7 @@ from ..spaces import (
 )
 from ..spaces.nystroem import HELD_ENTRIES, Centres, kernel_scores
 from ..spectra import parse_spectrum
-from .base import RiskEstimator, trims
+from .base import RiskEstimator
 from .problem import Fit, Problem
 
 KernelParameter = str | Callable[..., float]
@@ -80,12 +77,18 @@ class KernelRiskEstimator(RiskEstimator):
         if self.radius is not None:
             remedy = "None means no limit"
             check_real(self, "radius", self.radius, low=0, low_open=True, remedy=remedy)
-            if self.solver != "subquantile":
+            if not self._takes_radius():
                 rule = "None unless solver='subquantile'"
                 remedy = "alpha limits ‖f‖ in the other solvers"
                 raise ValueError(refused(self, "radius", rule, self.radius, remedy))
         if self.n_components is not None:
             self._check_components()
+
+    def _takes_radius(self) -> bool:
+        """Whether the solver is made here and has a parameter of that name."""
+        kind = self._kind_given()
+        made = not isinstance(self.solver, Solver) and kind is not None
+        return made and kind is not None and "radius" in kind.parameter_names()
 
     def _check_components(self) -> None:
         """n_components is a number, and kernel and solver can do with centres."""
@@ -95,9 +98,9 @@ class KernelRiskEstimator(RiskEstimator):
             rule = "None for kernel='precomputed'"
             remedy = "pass features, and a kernel of them"
             raise ValueError(refused(self, "n_components", rule, given, remedy))
-        paper = isinstance(self.solver, SubquantileGradient)
-        if paper or self.solver == "subquantile":
-            rule = "None for solver='subquantile', which needs the kernel matrix"
+        kind = self._kind_given()
+        if kind is not None and kind.needs_matrix:
+            rule = f"None for solver={kind.name!r}, which needs the kernel matrix"
             remedy = "use solver='auto'"
             raise ValueError(refused(self, "n_components", rule, given, remedy))
 
@@ -165,38 +168,27 @@ class KernelRiskEstimator(RiskEstimator):
         first, second = map(int, generator(self.random_state).integers(2**31, size=2))
         assert self.n_components is not None
         count, X = int(self.n_components), sought.X
-        if sought.ranking.spectrum.monotone not in ("down", "none"):
+        if not sought.ranking.spectrum.trims:
             return X[drawn_centres(X, count, second)].astype(np.float64), None
-        given = self.solver
-        solver = given if isinstance(given, Concentration) else Concentration()
+        solver = pilot_solver(self.solver)
         begun = begin_trimmed(sought, count, solver, (first, second))
         return X[begun.centres].astype(np.float64), begun.kept
 
-    def _solve(
-        self,
-        solver: Solver,
-        problem: Problem,
-        start: Floats | None,
-        before: Floats | None,
-        monitor: Monitor | None,
-    ) -> Solution:
-        if problem.begun is not None and isinstance(solver, Concentration):
-            return concentrate(problem.objective, solver, problem.begun, monitor)
-        return super()._solve(solver, problem, start, before, monitor)
+    def _kind_given(self) -> type[Solver] | None:
+        """The class of the solver; None if it is to be chosen."""
+        if isinstance(self.solver, Solver):
+            return type(self.solver)
+        return SOLVERS.get(self.solver)
 
     def _direct(self, objective: Objective, n_features: int) -> bool:
         """Whether the solver works with the kernel matrix, not with its factor."""
-        solver = self.solver
-        if isinstance(solver, SubquantileGradient) or solver == "subquantile":
-            return True
-        if isinstance(solver, Solver) and not isinstance(solver, Concentration):
-            return False
-        rows = objective.space.n_rows
-        primal = self.kernel == "linear" and n_features <= rows
-        down = trims(objective) or isinstance(solver, Concentration)
-        down = down or solver == "concentration"
-        trimmed = LowestRows(objective.ranking).trimmed if down else False
-        return trimmed and isinstance(objective.loss, Squared) and not primal
+        kind = self._kind_given()
+        if kind is None:
+            if not objective.ranking.spectrum.trims:
+                return False
+            kind = automatic_solver(objective)
+        small = self.kernel == "linear" and n_features <= objective.space.n_rows
+        return kind.needs_matrix or (kind.prefers_matrix(objective) and not small)
 
     @staticmethod
     def _factored(objective: Objective) -> Objective:
@@ -204,20 +196,14 @@ class KernelRiskEstimator(RiskEstimator):
         assert isinstance(space, KernelSpace)
         return objective.with_space(space.factored())
 
-    def _solver(self, problem: Problem) -> Solver:
-        given, objective = self.solver, problem.objective
-        if given != "subquantile":
-            solver = super()._solver(problem)
-            named = not isinstance(given, Solver) and self.max_iter is None
-            if problem.centred and named and isinstance(solver, Concentration):
-                rows, count = objective.space.n_rows, problem.rows.shape[0]
-                solver.set_params(max_iter=default_steps(rows, count))
-            return solver
-        own = SubquantileGradient(tol=self.tol, radius=self.radius)
-        if self.max_iter is not None:
-            own.set_params(max_iter=self.max_iter)
-        own.check(objective, type(self).__name__)
-        return own
+    def _options(self, kind: type[Solver], problem: Problem) -> dict[str, Any]:
+        options = super()._options(kind, problem)
+        if "radius" in kind.parameter_names():
+            options["radius"] = self.radius
+        if problem.centred and self.max_iter is None and "down" in kind.spectra:
+            rows, count = problem.objective.space.n_rows, problem.rows.shape[0]
+            options[kind.limit] = default_steps(rows, count)
+        return options
 
     def _theta(self, objective: Objective) -> Floats:
         """The fitted coefficients as θ of an objective over the training rows."""

@@ -23,7 +23,7 @@ from ..losses.multinomial import softmax
 from ..objective import Objective
 from ..procedures.constant_fit import without_features
 from ..solvers import Solution
-from .base import RiskEstimator, trims
+from .base import RiskEstimator
 from .problem import Fit, Problem
 
 
@@ -152,7 +152,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
             )
             complaints.append((message, CollapsedFitWarning))
         left = np.unique(objective.y[fit.solution.weights > 0])
-        if trims(objective) and len(left) == 1:
+        if objective.ranking.spectrum.trims and len(left) == 1:
             only = self.classes_[int(left[0])]
             only = only.item() if isinstance(only, np.generic) else only
             message = (

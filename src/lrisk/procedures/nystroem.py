@@ -189,7 +189,7 @@ class Pilot(NamedTuple):
         objective = problem.over(space)
         ranking, squared = problem.ranking, isinstance(problem.loss, Squared)
         factored: FactoredSpace | None = None
-        if not (LowestRows(ranking).trimmed and squared and problem.alpha > 0):
+        if not (ranking.spectrum.keeps and squared and problem.alpha > 0):
             factored = space.factored()
             objective = objective.with_space(factored)
         found = minimise_trimmed(objective, solver, rng=np.random.default_rng(salt))
@@ -261,6 +261,11 @@ def begin_trimmed(
     found = concentrate(some.over(space), steps, kept)
     scores = space.at(X).scores(found.theta).reshape(-1, problem.n_scores)
     return Beginning(centres, problem.kept(scores, balanced))
+
+
+def pilot_solver(given: object) -> Concentration:
+    """How the pilot is fitted: as the fit itself where that is by concentration."""
+    return given if isinstance(given, Concentration) else Concentration()
 
 
 def sampled(n_rows: int, n_components: int) -> bool:

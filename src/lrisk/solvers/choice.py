@@ -22,7 +22,7 @@ def automatic_solver(objective: Objective) -> type[Solver]:
     first look for a collapse and end with Newton if they stall.
     """
     ranking, space = objective.ranking, objective.space
-    if ranking.spectrum.monotone in ("down", "none"):
+    if ranking.spectrum.trims:
         return Concentration
     work = float(space.n_rows) * space.size**2
     many_scores = objective.loss.per_class and work > MOST_WORK

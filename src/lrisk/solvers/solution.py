@@ -87,8 +87,7 @@ class Solver(Parameters):
     """
 
     name: ClassVar[str]
-    #: Spectra it can minimise under, by their `monotone`; ``"range"`` means ranked
-    #: ranges, the only two-sided ones that a solver of models can minimise.
+    #: Spectra it can minimise under, by their `shape`.
     spectra: ClassVar[frozenset[str]] = frozenset({"flat", "up"})
     #: Capabilities of the space it needs.
     requires: ClassVar[frozenset[str]] = frozenset({"scores", "pullback"})
@@ -98,6 +97,14 @@ class Solver(Parameters):
 
     #: What the iteration limit is called.
     limit: ClassVar[str] = "max_iter"
+
+    #: Whether it works with a kernel's matrix and with nothing else.
+    needs_matrix: ClassVar[bool] = False
+
+    @classmethod
+    def prefers_matrix(cls, objective: Objective) -> bool:
+        """Whether a kernel's matrix suits it better than a factor of that matrix."""
+        return cls.needs_matrix
 
     tol: float
     max_iter: int

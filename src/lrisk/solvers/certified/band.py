@@ -210,8 +210,7 @@ class _Rounds:
     ) -> None:
         self.objective, self.state, self.progress = objective, state, progress
         self.width = width
-        spectrum = objective.ranking.spectrum
-        self.length = 1.0 - spectrum.ends[0]  # type: ignore[attr-defined]
+        self.length = 1.0 - objective.ranking.spectrum.support[0]
         active = np.flatnonzero(state.weights)
         self.rows = active[stratified(len(active), min(len(active), LARGEST))]
 

@@ -24,7 +24,7 @@ from ..stochastic.sgd import SGD
 from ..stochastic.stream import Stream
 
 #: Spectra of every shape.
-ALL = frozenset({"flat", "up", "down", "none"})
+ALL = frozenset({"flat", "up", "down", "range", "none"})
 
 
 def clustering(space: CenterSpace, ranking: Ranking) -> Objective:

@@ -21,7 +21,7 @@ from ..._typing import Floats
 from ...losses import Squared
 from ...objective import Objective, Point
 from ...ranking import Ranking
-from ...spectra import Mean, RankedRange, Spectrum, Subquantile, Superquantile
+from ...spectra import Mean, Spectrum
 from .._linalg import solve_positive
 from ..certified.coordinates import Coordinates, newton_step
 from ..certified.newton import HALVINGS, MOST_PARAMETERS, Newton
@@ -101,6 +101,11 @@ class Concentration(Solver):
         self.swaps = swaps
         self.class_balanced = class_balanced
         self.validate()
+
+    @classmethod
+    def prefers_matrix(cls, objective: Objective) -> bool:
+        """For squared loss under a subquantile, where one inverse serves all refits."""
+        return objective.ranking.spectrum.keeps and isinstance(objective.loss, Squared)
 
     def validate(self) -> None:
         """0 ≤ tol, 1 ≤ max_iter, 0 ≤ starts, 0 ≤ swaps."""
@@ -257,7 +262,7 @@ def certain(objective: Objective) -> float:
 def refit_for(objective: Objective) -> Refit:
     """The exact refit for a space, a loss and a spectrum."""
     spectrum = objective.ranking.spectrum
-    if spectrum.monotone == "none":
+    if spectrum.shape == "range":
         return RangeRefit(objective)
     if objective.loss.flat:
         return MeanRefit(objective)
@@ -280,12 +285,11 @@ class RidgeRefit:
             rule = "positive for trimmed kernel regression"
             remedy = "a tiny one, such as 1e-6, comes near interpolation"
             raise ValueError(refused("lrisk", "alpha", rule, 0.0, remedy))
-        if not LowestRows(objective.ranking).trimmed and spectrum.monotone != "flat":
+        if not spectrum.keeps and spectrum.monotone != "flat":
             rule = "a subquantile in a kernel space as it is"
             remedy = "factor the kernel first"
             raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy))
-        kept = spectrum.ends[1] if isinstance(spectrum, RankedRange) else 1.0
-        self.ridge = TrimmedRidge(objective, kept, mu)
+        self.ridge = TrimmedRidge(objective, spectrum.support[1], mu)
 
     def __call__(self, weights: Floats, point: Point) -> Point:
         """Minimise Φ(·, λ)."""
@@ -398,11 +402,8 @@ class RangeRefit:
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
-        spectrum = objective.ranking.spectrum
-        assert isinstance(spectrum, RankedRange)
-        lower, upper = spectrum.ends
-        self.kept = LowestRows(objective.ranking.with_spectrum(Subquantile(upper)))
-        self.tail = Superquantile(lower / upper)
+        lowest, self.tail = objective.ranking.spectrum.in_two_steps()
+        self.kept = LowestRows(objective.ranking.with_spectrum(lowest))
 
     def __call__(self, weights: Floats, point: Point) -> Point:
         """Minimise over the rows that the point keeps."""

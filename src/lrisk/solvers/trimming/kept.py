@@ -4,7 +4,6 @@ import numpy as np
 
 from ..._typing import Bools, Floats
 from ...ranking import Ranking
-from ...spectra import RankedRange
 
 #: Fractions of a row's weight below this are rounding.
 FRACTION = 1e-9
@@ -36,7 +35,7 @@ class LowestRows:
         spectrum = ranking.spectrum
         tiny = np.full(1, 1e-9)
         self.density = float(spectrum.increments(tiny, tiny)[0] / tiny[0])
-        self.trimmed = isinstance(spectrum, RankedRange) and spectrum.ends[0] == 0.0
+        self.trimmed = spectrum.keeps
         self._whole: int | None = None
         if self.trimmed and ranking.equal:
             sigma = spectrum.weights(ranking.n_rows)

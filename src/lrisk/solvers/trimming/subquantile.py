@@ -60,6 +60,7 @@ class SubquantileGradient(Solver):
     name = "subquantile"
     spectra = frozenset({"flat", "down"})
     requires = frozenset({"scores", "pullback", "inner", "largest_curvature"})
+    needs_matrix = True
     #: Records in `history`.
     records = 100
 
