@@ -62,18 +62,9 @@ class KernelRiskEstimator(RiskEstimator):
 
     # -- fitting -----------------------------------------------------------------------
 
-    def _kernel(self) -> Kernel:
-        return Kernel(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            params=self.kernel_params,
-        )
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._kernel().validate(self)
+        Kernel.of(self).validate(self)
         if self.radius is not None:
             remedy = "None means no limit"
             check_real(self, "radius", self.radius, low=0, low_open=True, remedy=remedy)
@@ -94,7 +85,7 @@ class KernelRiskEstimator(RiskEstimator):
         """n_components is a number, and kernel and solver can do with centres."""
         given = self.n_components
         check_count(self, "n_components", given)
-        if self._kernel().precomputed:
+        if Kernel.of(self).precomputed:
             rule = "None for kernel='precomputed'"
             remedy = "pass features, and a kernel of them"
             raise ValueError(refused(self, "n_components", rule, given, remedy))
@@ -117,10 +108,7 @@ class KernelRiskEstimator(RiskEstimator):
 
     def _check_matrix(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
         X, y = super()._check_matrix(X, y, **options)
-        if self._kernel().precomputed and X.shape[0] != X.shape[1]:
-            rule = "a square matrix for kernel='precomputed'"
-            remedy = "pass k(x_i, x_j) of the training rows"
-            raise ValueError(refused(self, "X", rule, X.shape, remedy))
+        Kernel.of(self).check_training(self, X)
         return X, y
 
     def _problem(
@@ -139,7 +127,13 @@ class KernelRiskEstimator(RiskEstimator):
         if self._centred_ if again else self._by_centres(n_rows):
             rows = X if whole else SelectedRows(X, np.flatnonzero(kept))
             sought = RowsToFit(
-                self._kernel(), rows, target, ranking, loss, n_scores, float(self.alpha)
+                Kernel.of(self),
+                rows,
+                target,
+                ranking,
+                loss,
+                n_scores,
+                float(self.alpha),
             )
             begun = None
             centres = self.X_fit_ if again else None
@@ -148,9 +142,9 @@ class KernelRiskEstimator(RiskEstimator):
             space = self._space_of_centres(sought, centres)
             return Problem(sought.over(space), kept, classes, centres, True, begun)
         rows = X if whole else X[kept]
-        if self._kernel().precomputed and not whole:
+        if Kernel.of(self).precomputed and not whole:
             rows = rows[:, kept]
-        kernel = KernelSpace(self._kernel(), rows, n_scores=n_scores)
+        kernel = KernelSpace(Kernel.of(self), rows, n_scores=n_scores)
         objective = Objective(ranking, loss, kernel, target, float(self.alpha))
         if not self._direct(objective, X.shape[1]):
             objective = self._factored(objective)
@@ -315,9 +309,9 @@ class KernelRiskEstimator(RiskEstimator):
         n_scores = 1 if coefficients.ndim == 1 else coefficients.shape[1]
         if self._centred_:
             table = coefficients.reshape(-1, n_scores)
-            scores = kernel_scores(self._kernel(), self.X_fit_, X, table)
+            scores = kernel_scores(Kernel.of(self), self.X_fit_, X, table)
             return scores[:, 0] if n_scores == 1 else scores
-        rows = KernelRows(self._kernel(), self.X_fit_, X, n_scores)
+        rows = KernelRows(Kernel.of(self), self.X_fit_, X, n_scores)
         return rows.scores(coefficients)
 
     def __sklearn_tags__(self) -> Any:

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .._params import refused
 from .._typing import AnyArray, Floats
+from .._validation import classes_and_codes
 from .._warnings import CollapsedFitWarning
 from ..losses import (
     CLASS_LOSSES,
@@ -96,13 +97,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         return X, y
 
     def _encode(self, y: Any) -> tuple[AnyArray | None, Floats]:
-        classes, codes = _classes_and_codes(y)
-        if len(classes) < 2:
-            rule = "of at least two classes among rows of positive weight"
-            remedy = "add rows of another class"
-            seen = f"one class, {classes[0]!r}"
-            raise ValueError(refused(self, "y", rule, seen, remedy))
-        return classes, codes.astype(np.float64)
+        return classes_and_codes(self, y)
 
     def _encode_again(self, y: Any) -> Floats:
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
@@ -163,14 +158,3 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
             )
             complaints.append((message, CollapsedFitWarning))
         return complaints
-
-
-def _classes_and_codes(y: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Sorted classes, and the number of each row's; two numbers without sorting."""
-    if y.dtype.kind in "biuf":
-        others = y[y != y[0]]
-        if others.size and np.all(others == others[0]):
-            classes = np.sort(np.array([y[0], others[0]]))
-            return classes, y == classes[1]
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes
