@@ -65,7 +65,7 @@ class Ranking:
 
     @functools.cached_property
     def mass(self) -> Floats:
-        """P = w/W; read only."""
+        """p = w/W; read only."""
         if self._common is not None:
             return self._repeated(self._common / self.total)
         return self.row_weight / self.total

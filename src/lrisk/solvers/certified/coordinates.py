@@ -87,7 +87,7 @@ class Coordinates:
         return self._stretch
 
     def inward(self, theta: Floats) -> Floats:
-        """V of θ."""
+        """v of θ."""
         return self._times(self._roots, theta, transposed=True)
 
     def outward(self, v: Floats) -> Floats:

@@ -116,7 +116,7 @@ class Lagrangian:
 
 
 class Damping:
-    """Curvature lent to the Hessian, as much as the steps need.
+    """Curvature added to the Hessian, as much as the steps need.
 
     Where every row that counts is on a flat piece of a loss there is nothing to divide
     an intercept's gradient by; and where a row of enormous features does not count, the
@@ -135,7 +135,7 @@ class Damping:
     def add(
         self, hessian: Floats, objective: Objective, point: Point, weights: Floats
     ) -> bool:
-        """Add to the Hessian in place; False if nothing is lent."""
+        """Add to the Hessian in place; False if there is nothing to add."""
         loss, y, z = objective.loss, objective.y, point.scores
         if self._flat:
             parabola = loss.secant(y, z)
@@ -147,7 +147,7 @@ class Damping:
         return self.factor > 0.0
 
     def rise(self) -> bool:
-        """Lend a hundredfold after a step of which no part would do; False at most."""
+        """Add a hundredfold after a step of which no part would do; False at most."""
         if self.factor >= self.most:
             return False
         self.factor = min(max(100.0 * self.factor, self.first), self.most)
@@ -198,7 +198,7 @@ class Progress:
         self.slopes: Floats | None = None
         self.stationarity = np.inf
         #: Whether the best value was found with ranks that were not exact.
-        self.rough = False
+        self.approximate_ranks = False
         self.n_iter = 0
         self.history: list[Record] = []
         self._monitor = monitor
@@ -271,9 +271,9 @@ class Progress:
 
     def settle(self) -> None:
         """Evaluate the best point anew, where its value may be a little too small."""
-        if self.rough:
+        if self.approximate_ranks:
             self.primal = self.objective.value(self.objective.at(self.theta))
-            self.rough = False
+            self.approximate_ranks = False
 
     def joined(self, solution: Solution) -> Solution:
         """The best point and the best bound of this search and of one that went on."""

@@ -106,7 +106,7 @@ class Descent:
         weights = now.weights if np.isfinite(slack) else None
         proof = Bound(now.value, 0.0, slack)
         if now.value < progress.primal:
-            progress.rough = not self.exact
+            progress.approximate_ranks = not self.exact
         progress.record(now.point, weights, proof, decrement, 0.0)
 
     def step(self) -> bool:
