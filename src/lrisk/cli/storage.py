@@ -35,9 +35,9 @@ LABEL_SIZE = 10_000
 HELPERS = {
     "lrisk.corrections.features.RandomFeatures",
     "lrisk.corrections.surrogates.Surrogate",
-    "lrisk.solvers.online.LinearState",
-    "lrisk.solvers.online_kernel.KernelState",
-    "lrisk.solvers.stream.Stream",
+    "lrisk.solvers.online.kernel.KernelState",
+    "lrisk.solvers.online.linear.LinearState",
+    "lrisk.solvers.stochastic.stream.Stream",
     "lrisk.tables.preparation.TablePreparation",
 }
 
