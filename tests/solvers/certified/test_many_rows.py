@@ -15,7 +15,8 @@ from lrisk.certificate import Bound, local_slack
 from lrisk.losses import Logistic, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
-from lrisk.solvers import LBFGS, Band, Newton, Status, automatic_solver, whitening
+from lrisk.solvers import LBFGS, Band, Newton, Status, automatic_solver
+from lrisk.solvers.certified import whitening
 from lrisk.solvers.certified.lagrangian import Progress
 from lrisk.solvers.certified.whitening import sample_of
 from lrisk.spaces import LinearSpace
