@@ -12,7 +12,7 @@ from experiments._drawing import style
 from experiments._experiment import Cell, Experiment, Record, Settings
 from experiments._page import Page
 from experiments._spectral import spectra
-from lrisk.solvers.tuning import GRID
+from lrisk.solvers.stochastic.tuning import GRID
 
 RISKS = tuple(spectra())
 #: Ranges of the levels p: the lower half, the middle, the far tail.

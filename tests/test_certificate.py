@@ -18,7 +18,7 @@ from lrisk.objective import Objective
 from lrisk.permutahedron import project
 from lrisk.ranking import Ranking
 from lrisk.solvers import LBFGS, Newton
-from lrisk.solvers.newton import solve_positive
+from lrisk.solvers._linalg import solve_positive
 from lrisk.spaces import LinearSpace
 from lrisk.spectra import parse_spectrum
 

@@ -26,7 +26,8 @@ class Parameters:
     """
 
     @classmethod
-    def _names(cls) -> list[str]:
+    def parameter_names(cls) -> list[str]:
+        """Names of the constructor's arguments."""
         if cls.__init__ is object.__init__:
             return []
         signature = inspect.signature(cls.__init__)
@@ -39,11 +40,14 @@ class Parameters:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments by name (as in scikit-learn)."""
-        return {name: getattr(self, self._attribute(name)) for name in self._names()}
+        return {
+            name: getattr(self, self._attribute(name))
+            for name in self.parameter_names()
+        }
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters in place; all of them, or none if one is refused."""
-        known = self._names()
+        known = self.parameter_names()
         unknown = [name for name in params if name not in known]
         if unknown:
             raise ValueError(
@@ -188,7 +192,7 @@ def parse_named(
     except (ValueError, TypeError) as error:
         if isinstance(error, ValueError) and str(error).startswith(family.__name__):
             raise
-        names = ":".join(family._names()) or "no parameter"
+        names = ":".join(family.parameter_names()) or "no parameter"
         rule = f"'{name}' followed by {names}"
         remedy = "separate numbers by colons"
         raise ValueError(refused("lrisk", parameter, rule, value, remedy)) from None

@@ -17,6 +17,7 @@ from ._arrays import (
     unmasked,
 )
 from ._params import refused
+from ._typing import AnyArray, Floats
 
 try:  # scikit-learn's experimental callbacks, from 1.9 on
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -40,6 +41,7 @@ __all__ = [
     "CallbackSupportMixin",
     "IterationCallbacks",
     "check_flag",
+    "classes_and_codes",
     "default_of",
     "generator",
     "rows_of",
@@ -111,6 +113,36 @@ def validate_data(
     if numeric:
         check_targets(estimator, "y", targets, fitted=fitted)
     return checked
+
+
+def classes_and_codes(owner: object, y: AnyArray) -> tuple[AnyArray, Floats]:
+    """Sorted classes, two or more, and the number of each row's.
+
+    Parameters
+    ----------
+    owner : object
+        Whose name a message begins with.
+    y : array of shape (n,)
+        Labels of the rows that have weight.
+    """
+    classes, codes = _sorted_classes(y)
+    if len(classes) < 2:
+        rule = "of at least two classes among rows of positive weight"
+        remedy = "add rows of another class"
+        seen = f"one class, {classes[0]!r}"
+        raise ValueError(refused(owner, "y", rule, seen, remedy))
+    return classes, codes.astype(np.float64)
+
+
+def _sorted_classes(y: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """As np.unique with its inverse; two numbers without sorting."""
+    if y.dtype.kind in "biuf":
+        others = y[y != y[0]]
+        if others.size and np.all(others == others[0]):
+            classes = np.sort(np.array([y[0], others[0]]))
+            return classes, y == classes[1]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
 
 
 def default_of(estimator: Any, name: str) -> Any:

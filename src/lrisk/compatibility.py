@@ -1,24 +1,51 @@
 """Which axes may meet, and the error when they may not."""
 
 from collections.abc import Iterable
+from typing import ClassVar, Protocol
 
 from ._params import refused
 from ._typing import Floats
 from .losses import Loss
-from .spectra import RankedRange, Spectrum
+from .objective import Objective
+from .spectra import Spectrum
+
+
+class Demands(Protocol):
+    """What a solver says of the objectives it can minimise."""
+
+    name: ClassVar[str]
+    spectra: ClassVar[frozenset[str]]
+    kinks: ClassVar[bool]
+    requires: ClassVar[frozenset[str]]
+
+
+def check_solvable(owner: str, solver: Demands, objective: Objective) -> None:
+    """Refuse an objective that the solver cannot minimise; name the reason.
+
+    Parameters
+    ----------
+    owner : str
+        Whom the user has called: an estimator, or the solver itself.
+    solver : Demands
+    objective : Objective
+    """
+    spectrum = objective.ranking.spectrum
+    check_spectrum(owner, spectrum, solver.spectra, solver.name)
+    check_kept(owner, spectrum, objective.ranking.mass)
+    check_loss(owner, objective.loss, solver.kinks, solver.name)
+    check_capabilities(owner, solver.name, solver.requires, objective.space)
 
 
 def check_spectrum(
     owner: str, spectrum: Spectrum, allowed: Iterable[str], solver: str
 ) -> None:
-    """Refuse a spectrum whose objective the solver cannot minimise."""
-    other = spectrum.monotone == "none" and not isinstance(spectrum, RankedRange)
-    if spectrum.monotone in allowed and not other:
+    """Refuse a spectrum whose objective the solver cannot minimise, by its shape."""
+    if spectrum.shape in allowed:
         return
     if "down" in allowed:
         rule = f"decreasing (less weight on larger losses) for solver={solver!r}"
         remedy = "use 'subquantile:p' or 'risk_seeking_extremile:r'"
-        if "none" in allowed:
+        if "range" in allowed:
             remedy = "of the two-sided ones only 'ranked_range:a:b' can be minimised"
     else:
         rule = f"increasing (more weight on larger losses) for solver={solver!r}"
@@ -43,9 +70,9 @@ def check_loss(owner: str, loss: Loss, kinks: bool, solver: str) -> None:
 
 def check_kept(owner: str, spectrum: Spectrum, mass: Floats) -> None:
     """Refuse a spectrum that trims and keeps less than one row of these masses."""
-    if not isinstance(spectrum, RankedRange) or spectrum.ends[1] == 1.0:
+    lower, upper = spectrum.support
+    if upper == 1.0:
         return
-    lower, upper = spectrum.ends
     least = float(mass.min())
     if upper - lower < least * (1.0 - 1e-9):
         rule = "wide enough to keep one row"

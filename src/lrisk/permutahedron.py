@@ -73,7 +73,7 @@ def capped_weights(
     There the permutahedron is {0 ≤ λ_i ≤ p_i/(1 − q), Σλ = 1}, so the maximiser is
     λ_i = clip(c_i + w_i(ℓ_i − τ)/ν, 0, p_i/(1 − q)) with τ such that the sum is one.
     """
-    inverse = 1.0 / (1.0 - ranking.spectrum.ends[0])  # type: ignore[attr-defined]
+    inverse = 1.0 / (1.0 - ranking.spectrum.support[0])
     weights = np.empty(ranking.n_rows)
     w, mass = ranking.row_weight, ranking.mass
     _cap(center, losses, w, mass, inverse, 1.0 / nu, weights)

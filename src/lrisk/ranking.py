@@ -15,7 +15,7 @@ from ._jit import jit
 from ._params import refused
 from ._sorting import argsort, assign_by_rank
 from ._typing import Floats, Indices
-from .spectra import RankedRange, Spectrum, parse_spectrum
+from .spectra import Spectrum, parse_spectrum
 
 #: Rows from which equal weights are stored as one number.
 MANY_ROWS = 100_000
@@ -65,7 +65,7 @@ class Ranking:
 
     @functools.cached_property
     def mass(self) -> Floats:
-        """P = w/W; read only."""
+        """p = w/W; read only."""
         if self._common is not None:
             return self._repeated(self._common / self.total)
         return self.row_weight / self.total
@@ -109,8 +109,7 @@ class Ranking:
     @property
     def selects(self) -> bool:
         """Whether a quantile of the losses says it all: superquantiles do."""
-        spectrum = self.spectrum
-        return isinstance(spectrum, RankedRange) and spectrum.monotone == "up"
+        return self.spectrum.selects
 
     def risk_and_weights(
         self, losses: Floats, *, exact: bool = True
@@ -142,7 +141,7 @@ class Ranking:
 
     def _threshold(self, losses: Floats) -> tuple[float, float]:
         """The loss at which a superquantile's tail begins; its rows, fractional."""
-        start = float(self.spectrum.ends[0])  # type: ignore[attr-defined]
+        start = self.spectrum.support[0]
         place = min(int(self.n_rows * start), self.n_rows - 1)
         threshold = float(np.partition(losses, place)[place])
         return threshold, self.n_rows * (1.0 - start)

@@ -17,7 +17,7 @@ from ._typing import Floats
 from .corrections.covariances import corrected_rows, with_constant
 from .estimators import NoiseCorrectedKernelRegressor
 from .noise import Exact, KnownCovariance, Noise, Replicates
-from .solvers.online import LinearState, OnlineLinear, squared_norms
+from .solvers.online.linear import LinearState, OnlineLinear, squared_norms
 
 Row = dict[Any, Any]
 

@@ -7,7 +7,7 @@ from scipy.optimize import check_grad
 from scipy.spatial.distance import cdist
 
 from lrisk.ranking import Ranking
-from lrisk.solvers.centers import clustering
+from lrisk.solvers.clustering.centers import clustering
 from lrisk.spaces import CenterSpace
 from lrisk.spectra import parse_spectrum
 

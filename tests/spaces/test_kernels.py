@@ -1,5 +1,7 @@
 """Kernel values, between rows however far from each other."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -38,3 +40,19 @@ def test_many_rows_far_out_are_compared_as_they_are():
     X[25:] = X[:25] + rng.normal(size=(25, 2))
     exact = np.exp(-cdist(X, X, "sqeuclidean"))
     np.testing.assert_allclose(Kernel("rbf", gamma=1.0)(X, X), exact, atol=1e-8)
+
+
+def test_the_kernel_of_an_estimator_has_its_parameters():
+    x, z = np.array([[1.0, 2.0]]), np.array([[3.0, -1.0]])
+    owner = SimpleNamespace(kernel="poly", gamma=0.5, degree=2, coef0=3.0)
+    assert Kernel.of(owner)(x, z) == pytest.approx((0.5 * 1.0 + 3.0) ** 2)
+    owner.kernel, owner.kernel_params = (lambda a, b, scale: scale), {"scale": 7.0}
+    assert Kernel.of(owner)(x, z) == 7.0
+
+
+def test_a_precomputed_kernel_of_training_rows_is_square():
+    wide = np.ones((2, 3))
+    Kernel("rbf").check_training("Owner", wide)
+    Kernel("precomputed").check_training("Owner", np.eye(2))
+    with pytest.raises(ValueError, match=r"Owner: X must be a square .* \(2, 3\)"):
+        Kernel("precomputed").check_training("Owner", wide)

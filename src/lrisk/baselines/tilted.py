@@ -8,10 +8,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._params import check_count, check_real, refused
+from .._params import check_count, check_real
 from .._threads import blas_threads_for
 from .._typing import AnyArray, Floats
-from .._validation import check_flag, unchanged_on_error, validate_data
+from .._validation import (
+    check_flag,
+    classes_and_codes,
+    unchanged_on_error,
+    validate_data,
+)
 from ..procedures.label_noise import probabilities
 from ..spaces import FactoredSpace, Kernel, KernelRows, KernelSpace, LinearSpace
 from .base import checked_rows, warn_of_limit
@@ -64,13 +69,8 @@ class TiltedEstimator(BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _kernel(self) -> Kernel:
-        return Kernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        )
-
     def _check_parameters(self) -> None:
-        self._kernel().validate(self)
+        Kernel.of(self).validate(self)
         remedy = "a positive tilt raises the largest losses: use a superquantile"
         check_real(self, "t", self.t, high=0, remedy=remedy)
         linear = self.kernel == "linear"
@@ -79,12 +79,6 @@ class TiltedEstimator(BaseEstimator):
         check_flag(self, "fit_intercept", self.fit_intercept)
         check_real(self, "tol", self.tol, low=0, remedy="it says when to stop")
         check_count(self, "max_iter", self.max_iter)
-
-    def _check_square(self, X: Floats) -> None:
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            rule = "a square matrix for kernel='precomputed'"
-            remedy = "pass k(x_i, x_j) of the training rows"
-            raise ValueError(refused(self, "X", rule, X.shape, remedy))
 
     def _reweighted(self, problem: WeightedFit) -> bool:
         """Alternate weights and weighted fits; whether the objective settled."""
@@ -110,7 +104,7 @@ class TiltedEstimator(BaseEstimator):
         else:
             table = self.dual_coef_
             columns = 1 if table.ndim == 1 else table.shape[1]
-            scores = KernelRows(self._kernel(), self.X_fit_, X, columns).scores(table)
+            scores = KernelRows(Kernel.of(self), self.X_fit_, X, columns).scores(table)
         return np.asarray(scores)
 
 
@@ -214,14 +208,14 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
         with unchanged_on_error(self):
             self._check_parameters()
             X, y = checked_rows(self, X, y)
-            self._check_square(X)
+            Kernel.of(self).check_training(self, X)
             with blas_threads_for(X.size):
                 if self.kernel == "linear":
                     line = WeightedLine(X, y, self.alpha, self.fit_intercept)
                     converged = self._reweighted(line)
                     self.coef_, self.intercept_ = line.coef, line.intercept
                 else:
-                    curve = WeightedCurve(self._kernel()(X, X), y, self.alpha)
+                    curve = WeightedCurve(Kernel.of(self)(X, X), y, self.alpha)
                     converged = self._reweighted(curve)
                     self.dual_coef_, self.X_fit_ = curve.coef, X
         if not converged:
@@ -336,15 +330,11 @@ class TiltedClassifier(ClassifierMixin, TiltedEstimator):
             remedy = "separable classes have no fit without a penalty"
             check_real(self, "alpha", self.alpha, low=0, low_open=True, remedy=remedy)
             X, y = validate_data(self, X, y, dtype=np.float64)
-            self._check_square(X)
+            Kernel.of(self).check_training(self, X)
             check_classification_targets(y)
-            self.classes_, codes = np.unique(y, return_inverse=True)
-            if len(self.classes_) < 2:
-                rule, remedy = "of at least two classes", "add rows of another class"
-                seen = f"one class, {self.classes_[0]!r}"
-                raise ValueError(refused(self, "y", rule, seen, remedy))
+            self.classes_, codes = classes_and_codes(self, y)
             with blas_threads_for(X.size):
-                converged = self._fit_scores(X, codes.astype(np.float64))
+                converged = self._fit_scores(X, codes)
         if not converged:
             warn_of_limit(self)
         return self
@@ -357,7 +347,7 @@ class TiltedClassifier(ClassifierMixin, TiltedEstimator):
                 intercept=self.fit_intercept, n_scores=k,
             )  # fmt: skip
         else:
-            space = KernelSpace(self._kernel(), X, n_scores=k).factored()
+            space = KernelSpace(Kernel.of(self), X, n_scores=k).factored()
         problem = WeightedScores(space, codes, self.alpha)
         converged = self._reweighted(problem)
         if isinstance(space, FactoredSpace):

@@ -25,7 +25,7 @@ from ..tables import TablePreparation
 from .registry import estimators
 
 #: Counted up whenever older versions of lrisk could not read what is written.
-FORMAT = 3
+FORMAT = 4
 #: The member of the file that says who wrote it, read before anything else.
 LABEL = "lrisk.json"
 #: Most bytes of the label.
@@ -35,9 +35,9 @@ LABEL_SIZE = 10_000
 HELPERS = {
     "lrisk.corrections.features.RandomFeatures",
     "lrisk.corrections.surrogates.Surrogate",
-    "lrisk.solvers.online.LinearState",
-    "lrisk.solvers.online_kernel.KernelState",
-    "lrisk.solvers.stream.Stream",
+    "lrisk.solvers.online.kernel.KernelState",
+    "lrisk.solvers.online.linear.LinearState",
+    "lrisk.solvers.stochastic.stream.Stream",
     "lrisk.tables.preparation.TablePreparation",
 }
 

@@ -1,14 +1,16 @@
 """Estimators: scikit-learn's interface to the objective."""
 
-from .calibration import RegressionCalibration
 from .certification import certify
 from .cluster import RiskKMeans
 from .kernel import KernelRiskClassifier, KernelRiskRegressor
 from .label_errors import LabelErrorDetector
 from .linear import RiskClassifier, RiskRegressor
-from .noise_classifier import NoiseCorrectedClassifier
-from .noise_kernel import NoiseCorrectedKernelRegressor
-from .noise_linear import NoiseCorrectedRegressor
+from .noise import (
+    NoiseCorrectedClassifier,
+    NoiseCorrectedKernelRegressor,
+    NoiseCorrectedRegressor,
+    RegressionCalibration,
+)
 from .outliers import OutlierDetector
 from .path import RiskPath, risk_path
 from .robust import RobustRegressor

@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 
 from .._params import check_count, check_real, check_verbose, refused
 from .._threads import blas_threads_for
-from .._typing import Bools, Floats
+from .._typing import AnyArray, Bools, Floats
 from .._validation import (
     FIT_DEPTH,
     CallbackSupportMixin,
@@ -23,34 +22,24 @@ from .._validation import (
     validate_data,
     with_callbacks,
 )
-from .._warnings import CollapsedFitWarning
-from ..compatibility import (
-    check_capabilities,
-    check_kept,
-    check_loss,
-    check_spectrum,
-)
 from ..losses import Loss, parse_loss
 from ..objective import Objective
 from ..permutahedron import project
-from ..procedures import minimise_trimmed
+from ..procedures import minimise
 from ..ranking import Ranking, check_row_weights
 from ..solvers import (
     SOLVERS,
-    Concentration,
     Solution,
     Solver,
     Status,
     automatic_solver,
 )
-from ..solvers.kept import inliers
 from ..solvers.solution import Monitor, Record
+from ..solvers.trimming.kept import inliers
 from ..spaces import LinearSpace
 from ..spectra import Spectrum, parse_spectrum
-
-#: Part of the targets' spread, or of a unit of log-odds, below which predictions differ
-#: by rounding only.
-CONSTANT = float(np.finfo(np.float64).eps)
+from .complaints import complaints
+from .problem import Fit, Problem
 
 
 class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
@@ -112,30 +101,23 @@ class RiskEstimator(SpectrumEstimator):
         with unchanged_on_error(self):
             self._check_parameters()
             X, y = self._check_data(X, y)
-            weight = check_row_weights(sample_weight, X.shape[0])
-            kept = np.ones(X.shape[0], dtype=bool) if weight is None else weight > 0
-            if not kept.all():
-                X, y = self._rows(X, kept), y[kept]
-                weight = None if weight is None else weight[kept]
-            target = self._encode(y)
-            objective = self._objective(X, target, weight)
-            solver = self._solver(objective)
-            start, before = self._start(objective, kept)
+            problem = self._prepare(X, y, sample_weight)
+            space, solver = problem.objective.space, self._solver(problem)
+            start, before = self._start(problem)
             monitor = progress(callbacks, self.verbose)
-            with blas_threads_for(objective.space.n_rows * objective.space.size):
-                solution = self._solve(solver, objective, start, before, monitor)
+            with blas_threads_for(space.n_rows * space.size):
+                solution = self._solve(solver, problem, start, before, monitor)
                 if not np.isfinite(solution.objective):
                     rule, remedy = "small enough for its squares", "rescale the data"
                     raise ValueError(refused(self, "X or y", rule, "overflow", remedy))
-                collapsed = self._store(objective, solution, kept)
+                fitted = self._settle(problem, solution)
+                self._store(problem, fitted)
             self.solver_ = solution.solver or solver.name
             self.__dict__.pop("stream_", None)  # a fit ends any stream
         callbacks.end()
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt(solution.status.value)
-        for message, kind in self._complaints(
-            objective, solution, solver.tol, collapsed
-        ):
+        for message, kind in self._complaints(problem.objective, fitted, solver.tol):
             warnings.warn(message, kind, stacklevel=FIT_DEPTH)
         return self
 
@@ -144,24 +126,29 @@ class RiskEstimator(SpectrumEstimator):
     def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
         raise NotImplementedError
 
-    def _encode(self, y: Any) -> Floats:
-        """Targets as the loss wants them; sets `classes_` for a classifier."""
+    def _encode(self, y: Any) -> tuple[AnyArray | None, Floats]:
+        """The classes, if any, and targets as the loss wants them."""
         raise NotImplementedError
 
     def _encode_again(self, y: Any) -> Floats:
         """Targets as the loss wants them, by the classes of the last fit."""
-        return self._encode(y)
+        return self._encode(y)[1]
 
-    def _loss(self) -> tuple[Loss, int]:
+    def _loss(self, classes: AnyArray | None) -> tuple[Loss, int]:
         """The loss, and how many scores a row has."""
         raise NotImplementedError
+
+    def _settle(self, problem: Problem, solution: Solution) -> Fit:
+        """What is to be stored of a solution."""
+        return Fit(solution)
 
     def _store_coefficients(self, coef: Floats, intercept: Floats) -> None:
         """Set `coef_` and `intercept_` from (d, k) and (k,)."""
         raise NotImplementedError
 
-    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
-        """Set the fitted attributes; True if the fit ignores the features."""
+    def _store(self, problem: Problem, fit: Fit) -> None:
+        """Set the fitted attributes."""
+        objective, solution, kept = problem.objective, fit.solution, problem.kept
         self.objective_ = solution.objective
         self.dual_gap_ = solution.gap
         self.n_iter_ = solution.n_iter
@@ -172,7 +159,7 @@ class RiskEstimator(SpectrumEstimator):
         for name in ("losses_", "inlier_mask_"):
             if hasattr(self, name):
                 delattr(self, name)
-        if trims(objective):
+        if objective.ranking.spectrum.trims:
             self.losses_ = np.full(len(kept), np.nan)
             losses = objective.at(solution.theta).losses
             self.losses_[kept] = losses
@@ -181,10 +168,8 @@ class RiskEstimator(SpectrumEstimator):
             self.inlier_mask_ = np.zeros(len(kept), dtype=bool)
             found = inliers(objective.ranking, losses, solution.weights, groups)
             self.inlier_mask_[kept] = found
-        return False
 
-    # -- building
-    # ------------------------------------------------------------------------
+    # -- building ----------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         remedy = "0 means no penalty; 1.0 is Ridge's default"
@@ -227,56 +212,89 @@ class RiskEstimator(SpectrumEstimator):
         X, y = self._check_data(X, y, reset=False)
         return X, self._encode_again(y)
 
-    def _objective(self, X: Any, target: Floats, weight: Floats | None) -> Objective:
-        loss, n_scores = self._loss()
-        ranking = Ranking(parse_spectrum(self.spectrum), X.shape[0], weight)
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """The problem of a fit to checked data; the estimator is not changed."""
+        weight, kept = _weights_and_kept(sample_weight, X.shape[0])
+        classes, target = self._encode(y if kept.all() else y[kept])
+        return self._problem(X, target, weight, kept, classes)
+
+    def _prepare_again(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """The problem of which a fitted estimator is to be a solution, on any data."""
+        X, target = self._check_data_again(X, y)
+        weight, kept = _weights_and_kept(sample_weight, X.shape[0])
+        classes = getattr(self, "classes_", None)
+        target = target if kept.all() else target[kept]
+        return self._problem(X, target, weight, kept, classes, again=True)
+
+    def _problem(
+        self,
+        X: Any,
+        target: Floats,
+        weight: Floats | None,
+        kept: Bools,
+        classes: AnyArray | None,
+        *,
+        again: bool = False,
+    ) -> Problem:
+        """The objective over the rows that are kept.
+
+        Parameters
+        ----------
+        X : array or CSR array of shape (n, d)
+        target, weight : arrays of shape (m,)
+            Of the kept rows only; a weight of None means equal ones.
+        kept : array of shape (n,)
+        classes : array of shape (n_classes,) or None
+        again : bool, default=False
+            Whether it is that of an earlier fit, whose centres stay.
+        """
+        loss, n_scores = self._loss(classes)
+        rows = X if kept.all() else X[kept]
+        ranking = Ranking(parse_spectrum(self.spectrum), rows.shape[0], weight)
         space = LinearSpace.centred(
-            X, ranking.mass, intercept=self.fit_intercept, n_scores=n_scores
+            rows, ranking.mass, intercept=self.fit_intercept, n_scores=n_scores
         )
-        shift = self._shift(target, ranking.mass)
+        shift = self._shift(loss, target, ranking.mass)
         alpha = float(self.alpha)
         target = target - shift if shift else target
-        return Objective(ranking, loss, space, target, alpha, shift)
+        objective = Objective(ranking, loss, space, target, alpha, shift)
+        return Problem(objective, kept, classes)
 
-    def _solver(self, objective: Objective) -> Solver:
+    def _solver(self, problem: Problem) -> Solver:
         solver: Any = self.solver
+        objective = problem.objective
         if not isinstance(solver, Solver):
             auto = solver == "auto"
             kind: Any = automatic_solver(objective) if auto else SOLVERS[solver]
-            options = {} if self.max_iter is None else {kind.limit: self.max_iter}
-            solver = kind(tol=self.tol, **options)
-        return self._checked(solver, objective)
+            solver = kind(tol=self.tol, **self._options(kind, problem))
+        checked: Solver = solver
+        checked.check(objective, type(self).__name__)
+        return checked
 
-    def _checked(self, solver: Solver, objective: Objective) -> Solver:
-        """The solver, if it can minimise this objective."""
-        solver.validate()
-        name, owner = solver.name, type(self).__name__
-        spectrum = objective.ranking.spectrum
-        check_spectrum(owner, spectrum, solver.spectra, name)
-        check_kept(owner, spectrum, objective.ranking.mass)
-        check_loss(owner, objective.loss, solver.kinks, name)
-        check_capabilities(owner, name, solver.requires, objective.space)
-        return solver
+    def _options(self, kind: type[Solver], problem: Problem) -> dict[str, Any]:
+        """What a solver that was given by name, or not at all, is made with."""
+        return {} if self.max_iter is None else {kind.limit: self.max_iter}
 
     def _solve(
         self,
         solver: Solver,
-        objective: Objective,
+        problem: Problem,
         start: Floats | None,
         before: Floats | None,
         monitor: Monitor | None,
     ) -> Solution:
-        """Run the solver; concentration from many starts."""
-        rng = generator(self.random_state)
-        if isinstance(solver, Concentration):
-            return minimise_trimmed(objective, solver, start, rng=rng, monitor=monitor)
-        return solver.solve(objective, start, weights=before, rng=rng, monitor=monitor)
+        """Run the solver, or a search round it."""
+        return minimise(
+            problem.objective,
+            solver,
+            start,
+            weights=before,
+            begun=problem.begun,
+            rng=generator(self.random_state),
+            monitor=monitor,
+        )
 
-    def _rows(self, X: Any, kept: Bools) -> Any:
-        """The training data of the rows that have weight."""
-        return X[kept]
-
-    def _shift(self, target: Floats, mass: Floats) -> float:
+    def _shift(self, loss: Loss, target: Floats, mass: Floats) -> float:
         """A constant to take from the targets, which the intercept gives back."""
         return 0.0
 
@@ -289,73 +307,27 @@ class RiskEstimator(SpectrumEstimator):
         coef, intercept = self._linear_coefficients()
         return objective.space.join(coef, intercept - objective.shift)
 
-    def _start(
-        self, objective: Objective, kept: Bools
-    ) -> tuple[Floats | None, Floats | None]:
+    def _start(self, problem: Problem) -> tuple[Floats | None, Floats | None]:
         """θ and λ of the last fit, where they fit and are wanted."""
+        objective, kept = problem.objective, problem.kept
         space = objective.space
         shape = (space.n_scores, space.n_features)
         last = np.atleast_2d(getattr(self, "coef_", np.empty(0)))
         if not self.warm_start or last.shape != shape:
             return None, None
         weights = getattr(self, "risk_weights_", np.empty(0))
-        rising = objective.ranking.spectrum.monotone in ("flat", "up")
-        fits = rising and weights.shape == kept.shape and weights[kept].sum() > 0
+        convex = not objective.ranking.spectrum.trims
+        fits = convex and weights.shape == kept.shape and weights[kept].sum() > 0
         if not fits:
             return self._theta(objective), None
         weights = weights[kept] / weights[kept].sum()
         return self._theta(objective), project(objective.ranking, weights)
 
     def _complaints(
-        self, objective: Objective, solution: Solution, tol: float, collapsed: bool
+        self, objective: Objective, fit: Fit, tol: float
     ) -> list[tuple[str, type[Warning]]]:
         """What the user is to be warned of after a fit."""
-        gave_up = (Status.MAX_ITER, Status.STALLED, Status.DIVERGED)
-        if solution.status not in gave_up or solution.gap <= tol:
-            return [] if collapsed else self._constant_complaint(objective, solution)
-        reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
-        if not np.isfinite(solution.gap):
-            reached = f"tol={tol:g}"
-        advice = "raise max_iter, loosen tol, or raise alpha"
-        if solution.status is Status.DIVERGED:
-            advice = "use learning_rate='auto' or a smaller number"
-        message = (
-            f"{type(self).__name__}: {solution.status.value} ({reached}); the best fit "
-            f"found is kept. To go further {advice}."
-        )
-        return [(message, ConvergenceWarning)]
-
-    def _constant_complaint(
-        self, objective: Objective, solution: Solution
-    ) -> list[tuple[str, type[Warning]]]:
-        """That the features make no difference, unless there is none in them.
-
-        Of a fit that did not get to its end there are other complaints.
-        """
-        if solution.status in UNFINISHED:
-            return []
-        space, theta = objective.space, solution.theta
-        spread = 1.0
-        if not objective.loss.classifies:
-            low, high = np.quantile(objective.y, [0.25, 0.75])
-            spread = float(high - low)
-            # One absurd target is another matter than targets of an absurd size.
-            if np.ptp(objective.y) > 1e3 * spread:
-                return []
-        if spread == 0.0 or not nearly_constant(space, theta, CONSTANT * spread):
-            return []
-        somewhere = space.penalised(np.ones(space.size))
-        if not np.any(space.penalised(theta)) and nearly_constant(space, somewhere, 0):
-            return []
-        message = (
-            f"{type(self).__name__}: the features do not change a digit of the "
-            f"predictions: alpha={self.alpha:g} outweighs features, or targets, of "
-            "this size"
-        )
-        if objective.ranking.spectrum.monotone != "flat":
-            message += f", or spectrum={self.spectrum!r} is too strong"
-        message += ". Rescale them, with StandardScaler for example, or lower alpha."
-        return [(message, CollapsedFitWarning)]
+        return complaints(self, objective, fit, tol)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -363,28 +335,13 @@ class RiskEstimator(SpectrumEstimator):
         return tags
 
 
-#: How a solve ends that did not get where it was going.
-UNFINISHED = (
-    Status.MAX_ITER,
-    Status.EPOCHS_DONE,
-    Status.STEPS_TAKEN,
-    Status.DIVERGED,
-    Status.INTERRUPTED,
-)
-
-
-def trims(objective: Objective) -> bool:
-    """Whether the spectrum gives the largest losses less weight, or none."""
-    return objective.ranking.spectrum.monotone in ("down", "none")
-
-
-def nearly_constant(space: Any, theta: Floats, within: float) -> bool:
-    """Whether no two rows' scores differ by more; a few rows may already say no."""
-    if hasattr(space, "take") and space.n_rows > 1000:
-        some = space.take(np.linspace(0, space.n_rows - 1, 1000).astype(np.intp))
-        if np.max(np.ptp(some.scores(theta), axis=0)) > within:
-            return False
-    return bool(np.max(np.ptp(space.scores(theta), axis=0)) <= within)
+def _weights_and_kept(sample_weight: Any, n_rows: int) -> tuple[Floats | None, Bools]:
+    """Weights of the rows that have any, and which these are."""
+    weight = check_row_weights(sample_weight, n_rows)
+    if weight is None:
+        return None, np.ones(n_rows, dtype=bool)
+    kept = weight > 0
+    return (weight if kept.all() else weight[kept]), kept
 
 
 def as_csr(X: Any) -> Any:

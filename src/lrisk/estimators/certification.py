@@ -9,9 +9,8 @@ from .._params import refused
 from ..certificate import Certificate, bound, relative_gap
 from ..compatibility import check_spectrum
 from ..permutahedron import project
-from ..ranking import check_row_weights
 from ..solvers import Newton, automatic_solver
-from ..solvers.coordinates import Coordinates, newton_step
+from ..solvers.certified.coordinates import Coordinates, newton_step
 from .base import RiskEstimator
 from .robust_base import RobustEstimator
 
@@ -65,20 +64,16 @@ def certify(
         kind = type(estimator).__name__
         raise TypeError(refused("certify", "estimator", rule, kind, remedy))
     check_is_fitted(estimator)
-    X, y = estimator._check_data_again(X, y)
-    weight = check_row_weights(sample_weight, X.shape[0])
+    problem = estimator._prepare_again(X, y, sample_weight)
+    objective, kept = problem.objective, problem.kept
     known = getattr(estimator, "risk_weights_", np.empty(0))
-    if weight is not None:
-        kept = weight > 0
-        X, y, weight = estimator._rows(X, kept), y[kept], weight[kept]
-        known = known[kept] if known.shape == kept.shape else known
-    objective = estimator._objective(X, y, weight)
+    known = known[kept] if known.shape == kept.shape else known
     spectrum = objective.ranking.spectrum
     check_spectrum("certify", spectrum, Newton.spectra, "newton")
     point = objective.at(estimator._theta(objective))
     primal, dual = objective.value(point), -np.inf
     # Slopes at a kink say little; there only a solve finds a dual point.
-    fits = known.shape == (X.shape[0],) and known.sum() > 0
+    fits = known.shape == (objective.space.n_rows,) and known.sum() > 0
     if fits and objective.loss.smooth:
         candidate = project(objective.ranking, known / known.sum())
         gradient = objective.gradient(point, candidate)

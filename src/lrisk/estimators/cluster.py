@@ -25,10 +25,10 @@ from .._validation import (
 )
 from ..objective import Objective
 from ..ranking import Ranking, check_row_weights
-from ..solvers.centers import Alternating, CenterSGD, clustering
+from ..solvers.clustering.centers import Alternating, CenterSGD, clustering
+from ..solvers.clustering.starts import check_enough_rows, first_centers, lowest, seeds
 from ..solvers.solution import Solver, Status
-from ..solvers.starts import check_enough_rows, first_centers, lowest, seeds
-from ..solvers.stream import Stream
+from ..solvers.stochastic.stream import Stream
 from ..spaces import CenterSpace
 from ..spectra import Spectrum, parse_spectrum
 from .base import SpectrumEstimator, as_csr, progress

@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from .._typing import Bools, Floats
+from .._typing import Floats
 from ..losses import Loss
-from ..objective import Objective
-from ..solvers import Solution, Solver
+from ..solvers import Solver
 from ..spectra import Spectrum
 from .kernel_base import KernelParameter, KernelRiskEstimator
 from .targets import ClassTargets, NumberTargets
@@ -275,10 +272,3 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
     def decision_function(self, X: Any) -> Floats:
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
         return self._scores(X)
-
-    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
-        collapsed = self._collapse(objective, solution) is not None
-        if collapsed:
-            solution.theta = np.zeros_like(solution.theta)
-        super()._store(objective, solution, kept)
-        return collapsed

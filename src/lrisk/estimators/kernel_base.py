@@ -1,34 +1,32 @@
 """What the kernel estimators share: the space, the coefficients, the scores."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._params import check_count, check_real, refused
-from .._typing import Bools, Floats
+from .._typing import AnyArray, Bools, Floats
 from .._validation import generator, validate_data
 from ..certificate import relative_gap
-from ..losses import Loss, Squared
 from ..objective import Objective
 from ..procedures.nystroem import (
     Kept,
-    Problem,
+    RowsToFit,
     begin_trimmed,
-    concentrate,
     default_steps,
     drawn_centres,
+    pilot_solver,
 )
 from ..ranking import Ranking
 from ..solvers import (
-    Concentration,
+    SOLVERS,
     Solution,
     Solver,
-    SubquantileGradient,
+    automatic_solver,
 )
-from ..solvers.kept import LowestRows
-from ..solvers.solution import Monitor
 from ..spaces import (
     FactoredSpace,
     Kernel,
@@ -40,7 +38,8 @@ from ..spaces import (
 )
 from ..spaces.nystroem import HELD_ENTRIES, Centres, kernel_scores
 from ..spectra import parse_spectrum
-from .base import RiskEstimator, trims
+from .base import RiskEstimator
+from .problem import Fit, Problem
 
 KernelParameter = str | Callable[..., float]
 
@@ -63,39 +62,36 @@ class KernelRiskEstimator(RiskEstimator):
 
     # -- fitting -----------------------------------------------------------------------
 
-    def _kernel(self) -> Kernel:
-        return Kernel(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            params=self.kernel_params,
-        )
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._kernel().validate(self)
+        Kernel.of(self).validate(self)
         if self.radius is not None:
             remedy = "None means no limit"
             check_real(self, "radius", self.radius, low=0, low_open=True, remedy=remedy)
-            if self.solver != "subquantile":
+            if not self._takes_radius():
                 rule = "None unless solver='subquantile'"
                 remedy = "alpha limits ‖f‖ in the other solvers"
                 raise ValueError(refused(self, "radius", rule, self.radius, remedy))
         if self.n_components is not None:
             self._check_components()
 
+    def _takes_radius(self) -> bool:
+        """Whether the solver is made here and has a parameter of that name."""
+        kind = self._kind_given()
+        made = not isinstance(self.solver, Solver) and kind is not None
+        return made and kind is not None and "radius" in kind.parameter_names()
+
     def _check_components(self) -> None:
         """n_components is a number, and kernel and solver can do with centres."""
         given = self.n_components
         check_count(self, "n_components", given)
-        if self._kernel().precomputed:
+        if Kernel.of(self).precomputed:
             rule = "None for kernel='precomputed'"
             remedy = "pass features, and a kernel of them"
             raise ValueError(refused(self, "n_components", rule, given, remedy))
-        paper = isinstance(self.solver, SubquantileGradient)
-        if paper or self.solver == "subquantile":
-            rule = "None for solver='subquantile', which needs the kernel matrix"
+        kind = self._kind_given()
+        if kind is not None and kind.needs_matrix:
+            rule = f"None for solver={kind.name!r}, which needs the kernel matrix"
             remedy = "use solver='auto'"
             raise ValueError(refused(self, "n_components", rule, given, remedy))
 
@@ -112,91 +108,81 @@ class KernelRiskEstimator(RiskEstimator):
 
     def _check_matrix(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
         X, y = super()._check_matrix(X, y, **options)
-        if self._kernel().precomputed and X.shape[0] != X.shape[1]:
-            rule = "a square matrix for kernel='precomputed'"
-            remedy = "pass k(x_i, x_j) of the training rows"
-            raise ValueError(refused(self, "X", rule, X.shape, remedy))
-        if options.get("reset", True):
-            self.X_fit_ = X
-            self._centred_ = False
+        Kernel.of(self).check_training(self, X)
         return X, y
 
-    def _rows(self, X: Any, kept: Bools) -> Any:
-        if self._by_centres(int(np.sum(kept))):
-            return SelectedRows(X, np.flatnonzero(kept))
-        return X[kept][:, kept] if self._kernel().precomputed else X[kept]
-
-    def _objective(self, X: Any, target: Floats, weight: Floats | None) -> Objective:
-        loss, n_scores = self._loss()
-        ranking = Ranking(parse_spectrum(self.spectrum), X.shape[0], weight)
-        if self._by_centres(X.shape[0]) or self._centred_:
-            return self._objective_by_centres(X, target, ranking, loss, n_scores)
-        if isinstance(X, SelectedRows):
-            X = X[:]
-        kernel = KernelSpace(self._kernel(), X, n_scores=n_scores)
+    def _problem(
+        self,
+        X: Any,
+        target: Floats,
+        weight: Floats | None,
+        kept: Bools,
+        classes: AnyArray | None,
+        *,
+        again: bool = False,
+    ) -> Problem:
+        n_rows, whole = int(np.sum(kept)), bool(kept.all())
+        loss, n_scores = self._loss(classes)
+        ranking = Ranking(parse_spectrum(self.spectrum), n_rows, weight)
+        if self._centred_ if again else self._by_centres(n_rows):
+            rows = X if whole else SelectedRows(X, np.flatnonzero(kept))
+            sought = RowsToFit(
+                Kernel.of(self),
+                rows,
+                target,
+                ranking,
+                loss,
+                n_scores,
+                float(self.alpha),
+            )
+            begun = None
+            centres = self.X_fit_ if again else None
+            if centres is None:
+                centres, begun = self._choose_centres(sought)
+            space = self._space_of_centres(sought, centres)
+            return Problem(sought.over(space), kept, classes, centres, True, begun)
+        rows = X if whole else X[kept]
+        if Kernel.of(self).precomputed and not whole:
+            rows = rows[:, kept]
+        kernel = KernelSpace(Kernel.of(self), rows, n_scores=n_scores)
         objective = Objective(ranking, loss, kernel, target, float(self.alpha))
-        return objective if self._direct(objective) else self._factored(objective)
+        if not self._direct(objective, X.shape[1]):
+            objective = self._factored(objective)
+        return Problem(objective, kept, classes, X)
 
-    def _objective_by_centres(
-        self, X: Any, y: Floats, ranking: Ranking, loss: Loss, n_scores: int
-    ) -> Objective:
-        """The objective over the centres' span; a fit chooses the centres first."""
-        alpha = float(self.alpha)
-        if not self._centred_:
-            self.X_fit_ = self._choose_centres(X, y, ranking, loss, n_scores)
-            self._centred_ = True
-        held = X.shape[0] * self.X_fit_.shape[0] <= HELD_ENTRIES
-        mu = None if held else alpha / ranking.total
-        centres = Centres(self._kernel(), self.X_fit_, mu)
-        space = NystroemSpace(centres, X, n_scores=n_scores, held=held)
-        return Objective(ranking, loss, space, y, alpha)
+    def _space_of_centres(self, sought: RowsToFit, centres: Any) -> NystroemSpace:
+        """The centres' span over all rows, their features held where they fit."""
+        held = sought.X.shape[0] * centres.shape[0] <= HELD_ENTRIES
+        mu = None if held else sought.alpha / sought.ranking.total
+        factor = Centres(sought.kernel, centres, mu)
+        return NystroemSpace(factor, sought.X, n_scores=sought.n_scores, held=held)
 
-    def _choose_centres(
-        self, X: Any, y: Floats, ranking: Ranking, loss: Loss, n_scores: int
-    ) -> Any:
-        """Rows drawn from those that a pilot keeps, or from all of them."""
+    def _choose_centres(self, sought: RowsToFit) -> tuple[Any, Kept | None]:
+        """Rows drawn from those that a pilot keeps, or from all; whom it keeps."""
         first, second = map(int, generator(self.random_state).integers(2**31, size=2))
         assert self.n_components is not None
-        count = int(self.n_components)
-        self._kept: Kept | None = None
-        if ranking.spectrum.monotone in ("down", "none"):
-            given = self.solver
-            solver = given if isinstance(given, Concentration) else Concentration()
-            problem = Problem(
-                self._kernel(), X, y, ranking, loss, n_scores, float(self.alpha)
-            )
-            begun = begin_trimmed(problem, count, solver, (first, second))
-            self._kept, rows = begun.kept, begun.centres
-        else:
-            rows = drawn_centres(X, count, second)
-        return X[rows].astype(np.float64)
+        count, X = int(self.n_components), sought.X
+        if not sought.ranking.spectrum.trims:
+            return X[drawn_centres(X, count, second)].astype(np.float64), None
+        solver = pilot_solver(self.solver)
+        begun = begin_trimmed(sought, count, solver, (first, second))
+        return X[begun.centres].astype(np.float64), begun.kept
 
-    def _solve(
-        self,
-        solver: Solver,
-        objective: Objective,
-        start: Floats | None,
-        before: Floats | None,
-        monitor: Monitor | None,
-    ) -> Solution:
-        kept = self.__dict__.pop("_kept", None)
-        if kept is not None and isinstance(solver, Concentration):
-            return concentrate(objective, solver, kept, monitor)
-        return super()._solve(solver, objective, start, before, monitor)
+    def _kind_given(self) -> type[Solver] | None:
+        """The class of the solver; None if it is to be chosen."""
+        if isinstance(self.solver, Solver):
+            return type(self.solver)
+        return SOLVERS.get(self.solver)
 
-    def _direct(self, objective: Objective) -> bool:
+    def _direct(self, objective: Objective, n_features: int) -> bool:
         """Whether the solver works with the kernel matrix, not with its factor."""
-        solver = self.solver
-        if isinstance(solver, SubquantileGradient) or solver == "subquantile":
-            return True
-        if isinstance(solver, Solver) and not isinstance(solver, Concentration):
-            return False
-        rows = objective.space.n_rows
-        primal = self.kernel == "linear" and self.X_fit_.shape[1] <= rows
-        down = trims(objective) or isinstance(solver, Concentration)
-        down = down or solver == "concentration"
-        trimmed = LowestRows(objective.ranking).trimmed if down else False
-        return trimmed and isinstance(objective.loss, Squared) and not primal
+        kind = self._kind_given()
+        if kind is None:
+            if not objective.ranking.spectrum.trims:
+                return False
+            kind = automatic_solver(objective)
+        small = self.kernel == "linear" and n_features <= objective.space.n_rows
+        return kind.needs_matrix or (kind.prefers_matrix(objective) and not small)
 
     @staticmethod
     def _factored(objective: Objective) -> Objective:
@@ -204,19 +190,14 @@ class KernelRiskEstimator(RiskEstimator):
         assert isinstance(space, KernelSpace)
         return objective.with_space(space.factored())
 
-    def _solver(self, objective: Objective) -> Solver:
-        given = self.solver
-        if given != "subquantile":
-            solver = super()._solver(objective)
-            named = not isinstance(given, Solver) and self.max_iter is None
-            if self._centred_ and named and isinstance(solver, Concentration):
-                rows, count = objective.space.n_rows, self.X_fit_.shape[0]
-                solver.set_params(max_iter=default_steps(rows, count))
-            return solver
-        own = SubquantileGradient(tol=self.tol, radius=self.radius)
-        if self.max_iter is not None:
-            own.set_params(max_iter=self.max_iter)
-        return self._checked(own, objective)
+    def _options(self, kind: type[Solver], problem: Problem) -> dict[str, Any]:
+        options = super()._options(kind, problem)
+        if "radius" in kind.parameter_names():
+            options["radius"] = self.radius
+        if problem.centred and self.max_iter is None and "down" in kind.spectra:
+            rows, count = problem.objective.space.n_rows, problem.rows.shape[0]
+            options[kind.limit] = default_steps(rows, count)
+        return options
 
     def _theta(self, objective: Objective) -> Floats:
         """The fitted coefficients as θ of an objective over the training rows."""
@@ -242,49 +223,56 @@ class KernelRiskEstimator(RiskEstimator):
             raise ValueError(refused(self, "X", rule, "other rows", remedy))
         return X, y
 
-    def _start(
-        self, objective: Objective, kept: Bools
-    ) -> tuple[Floats | None, Floats | None]:
-        last = getattr(self, "dual_coef_", None)
-        shape = (len(kept), objective.space.n_scores)
+    def _start(self, problem: Problem) -> tuple[Floats | None, Floats | None]:
+        last, kept = getattr(self, "dual_coef_", None), problem.kept
+        shape = (len(kept), problem.objective.space.n_scores)
         if (
             not self.warm_start
-            or self._centred_
+            or problem.centred
             or last is None
             or last.reshape(len(last), -1).shape != shape
         ):
             return None, None
         table = np.ascontiguousarray(last.reshape(shape)[kept])
-        space: Space = objective.space
+        space: Space = problem.objective.space
         if isinstance(space, FactoredSpace):
             return space.features_of(table), None
         return table.ravel(), None
 
-    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
-        coefficients = self._coefficients(objective, solution)
-        table = coefficients.reshape(-1, objective.space.n_scores)
-        if not self._centred_:
-            whole = np.zeros((len(kept), objective.space.n_scores))
+    def _settle(self, problem: Problem, solution: Solution) -> Fit:
+        fit = super()._settle(problem, solution)
+        solution, coefficients = self._sparse(problem.objective, fit.solution)
+        return Fit(solution, fit.collapsed, coefficients)
+
+    def _store(self, problem: Problem, fit: Fit) -> None:
+        n_scores, kept = problem.objective.space.n_scores, problem.kept
+        assert fit.coefficients is not None
+        table = fit.coefficients.reshape(-1, n_scores)
+        if not problem.centred:
+            whole = np.zeros((len(kept), n_scores))
             whole[kept] = table
             table = whole
+        self.X_fit_, self._centred_ = problem.rows, problem.centred
         self.dual_coef_ = table[:, 0] if table.shape[1] == 1 else table
         self._has_weight = kept
-        return super()._store(objective, solution, kept)
+        super()._store(problem, fit)
 
-    def _coefficients(self, objective: Objective, solution: Solution) -> Floats:
-        """Kernel coefficients of a solution, from stationarity where that is as good.
+    def _sparse(
+        self, objective: Objective, solution: Solution
+    ) -> tuple[Solution, Floats]:
+        """A solution that few rows enter where that is as good; its coefficients.
 
         At an optimum w = −λ∘ℓ′/μ, which is zero where a row does not enter. Else the
         rows that do not enter are left out, if that is as good.
         """
         space: Space = objective.space
         if isinstance(space, NystroemSpace):
-            return space.coefficients(solution.theta)
+            return solution, space.coefficients(solution.theta)
         tol = self.solver.tol if isinstance(self.solver, Solver) else self.tol
         if not isinstance(space, FactoredSpace):
-            return solution.theta
+            return solution, solution.theta
         if not solution.theta.any():
-            return np.zeros(space.n_rows * space.n_scores)
+            return solution, np.zeros(space.n_rows * space.n_scores)
         if objective.mu > 0.0:
             point = objective.at(solution.theta)
             slopes = solution.slopes  # of a kink, where only the proof knows them
@@ -304,11 +292,11 @@ class KernelRiskEstimator(RiskEstimator):
                 missing = max(reached - solution.dual, 0.0)
                 gap = relative_gap(objective, reached, missing)
                 if gap <= tol or away <= 1e-9 * np.linalg.norm(theta):
-                    solution.theta, solution.objective = theta, reached
-                    solution.gap = gap
-                    return candidate
+                    better = replace(solution, theta=theta, objective=reached, gap=gap)
+                    return better, candidate
         dense = space.coefficients(solution.theta)
-        return np.where(np.abs(dense) > 1e-13 * np.abs(dense).max(), dense, 0.0)
+        tiny = 1e-13 * np.abs(dense).max()
+        return solution, np.where(np.abs(dense) > tiny, dense, 0.0)
 
     # -- predicting --------------------------------------------------------------------
 
@@ -321,9 +309,9 @@ class KernelRiskEstimator(RiskEstimator):
         n_scores = 1 if coefficients.ndim == 1 else coefficients.shape[1]
         if self._centred_:
             table = coefficients.reshape(-1, n_scores)
-            scores = kernel_scores(self._kernel(), self.X_fit_, X, table)
+            scores = kernel_scores(Kernel.of(self), self.X_fit_, X, table)
             return scores[:, 0] if n_scores == 1 else scores
-        rows = KernelRows(self._kernel(), self.X_fit_, X, n_scores)
+        rows = KernelRows(Kernel.of(self), self.X_fit_, X, n_scores)
         return rows.scores(coefficients)
 
     def __sklearn_tags__(self) -> Any:

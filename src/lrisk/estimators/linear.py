@@ -8,12 +8,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._params import refused
-from .._typing import Bools, Floats
+from .._typing import Floats
 from .._validation import unchanged_on_error, validate_data
 from ..losses import Loss
-from ..objective import Objective
-from ..solvers import Solution, Solver
+from ..solvers import Solver
 from ..spectra import Spectrum
+from .problem import Fit, Problem
 from .streaming import Streaming
 from .targets import ClassTargets, NumberTargets
 
@@ -166,15 +166,16 @@ class RiskRegressor(NumberTargets, Streaming):
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         return np.asarray(safe_sparse_dot(X, self.coef_) + self.intercept_)
 
-    def _shift(self, target: Floats, mass: Floats) -> float:
+    def _shift(self, loss: Loss, target: Floats, mass: Floats) -> float:
         if not self.fit_intercept:
             return 0.0
-        return float(self._loss()[0].constant_scores(target, mass, 1))
+        return float(loss.constant_scores(target, mass, 1))
 
-    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
-        coef, intercept = objective.space.uncentred(solution.theta)
+    def _store(self, problem: Problem, fit: Fit) -> None:
+        objective = problem.objective
+        coef, intercept = objective.space.uncentred(fit.solution.theta)
         self._store_coefficients(coef, intercept + objective.shift)
-        return super()._store(objective, solution, kept)
+        super()._store(problem, fit)
 
     def _store_coefficients(self, coef: Floats, intercept: Floats) -> None:
         self.coef_ = np.ascontiguousarray(coef[:, 0])
@@ -347,14 +348,10 @@ class RiskClassifier(ClassTargets, Streaming):
         scores = np.asarray(safe_sparse_dot(X, self.coef_.T) + self.intercept_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _store(self, objective: Objective, solution: Solution, kept: Bools) -> bool:
-        constant = self._collapse(objective, solution)
-        coef, intercept = objective.space.uncentred(solution.theta)
-        if constant is not None:
-            coef, intercept = np.zeros_like(coef), constant
-        self._store_coefficients(coef, intercept)
-        super()._store(objective, solution, kept)
-        return constant is not None
+    def _store(self, problem: Problem, fit: Fit) -> None:
+        space = problem.objective.space
+        self._store_coefficients(*space.uncentred(fit.solution.theta))
+        super()._store(problem, fit)
 
     def _store_coefficients(self, coef: Floats, intercept: Floats) -> None:
         if len(intercept) > 1:  # a constant added to all scores changes nothing

@@ -167,7 +167,7 @@ class PenaltySearch(BaseEstimator):
 
 def held_out_losses(model: Any, X: Any, y: Any) -> Floats:
     """Losses of a fitted model on other rows, by its own loss."""
-    loss, _ = model._loss()
+    loss, _ = model._loss(getattr(model, "classes_", None))
     if is_classifier(model):
         scores = model.decision_function(X)
         return np.asarray(loss.value(model._encode_again(y), scores))

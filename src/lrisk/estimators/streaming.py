@@ -11,7 +11,7 @@ from ..compatibility import check_loss, check_spectrum
 from ..objective import Objective
 from ..ranking import Ranking, check_row_weights
 from ..solvers import SGD
-from ..solvers.stream import Stream
+from ..solvers.stochastic.stream import Stream
 from ..spaces import LinearSpace
 from ..spectra import parse_spectrum
 from .base import RiskEstimator
@@ -25,7 +25,7 @@ class Streaming(RiskEstimator):
     def _partial_fit(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None
     ) -> Self:
-        """Take steps on the next rows; see `lrisk.solvers.stream`."""
+        """Take steps on the next rows; see `lrisk.solvers.stochastic.stream`."""
         with unchanged_on_error(self):
             self._check_parameters()
             first = not hasattr(self, "stream_")
@@ -37,7 +37,7 @@ class Streaming(RiskEstimator):
                 self.classes_ = np.unique(classes)
             target = self._encode_again(y)
             solver = self.solver if isinstance(self.solver, SGD) else SGD()
-            loss, n_scores = self._loss()
+            loss, n_scores = self._loss(getattr(self, "classes_", None))
             spectrum = parse_spectrum(self.spectrum)
             check_spectrum(type(self).__name__, spectrum, solver.spectra, solver.name)
             check_loss(type(self).__name__, loss, solver.kinks, solver.name)

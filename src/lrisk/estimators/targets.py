@@ -10,8 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .._params import refused
 from .._typing import AnyArray, Floats
+from .._validation import classes_and_codes
 from .._warnings import CollapsedFitWarning
-from ..certificate import relative_gap
 from ..losses import (
     CLASS_LOSSES,
     NUMBER_LOSSES,
@@ -22,9 +22,10 @@ from ..losses import (
 )
 from ..losses.multinomial import softmax
 from ..objective import Objective
-from ..solvers import Newton, Solution, automatic_solver
-from ..spaces import LinearSpace
-from .base import RiskEstimator, nearly_constant, trims
+from ..procedures.constant_fit import without_features
+from ..solvers import Solution
+from .base import RiskEstimator
+from .problem import Fit, Problem
 
 
 class NumberTargets(RegressorMixin, RiskEstimator):
@@ -38,10 +39,10 @@ class NumberTargets(RegressorMixin, RiskEstimator):
         X, y = self._check_matrix(X, y, y_numeric=True, reset=reset)
         return X, np.asarray(y, dtype=np.float64)
 
-    def _encode(self, y: Any) -> Floats:
-        return np.asarray(y, dtype=np.float64)
+    def _encode(self, y: Any) -> tuple[AnyArray | None, Floats]:
+        return None, np.asarray(y, dtype=np.float64)
 
-    def _loss(self) -> tuple[Loss, int]:
+    def _loss(self, classes: AnyArray | None) -> tuple[Loss, int]:
         return parse_loss(self.loss, NUMBER_LOSSES), 1
 
 
@@ -95,14 +96,8 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         check_classification_targets(y)
         return X, y
 
-    def _encode(self, y: Any) -> Floats:
-        self.classes_, codes = _classes_and_codes(y)
-        if len(self.classes_) < 2:
-            rule = "of at least two classes among rows of positive weight"
-            remedy = "add rows of another class"
-            seen = f"one class, {self.classes_[0]!r}"
-            raise ValueError(refused(self, "y", rule, seen, remedy))
-        return codes.astype(np.float64)
+    def _encode(self, y: Any) -> tuple[AnyArray | None, Floats]:
+        return classes_and_codes(self, y)
 
     def _encode_again(self, y: Any) -> Floats:
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
@@ -112,8 +107,9 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
             raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
         return np.asarray(codes, dtype=np.float64)
 
-    def _loss(self) -> tuple[Loss, int]:
-        loss, n_classes = parse_loss(self.loss, CLASS_LOSSES), len(self.classes_)
+    def _loss(self, classes: AnyArray | None) -> tuple[Loss, int]:
+        assert classes is not None
+        loss, n_classes = parse_loss(self.loss, CLASS_LOSSES), len(classes)
         if n_classes == 2:
             return loss, 1
         if isinstance(loss, Logistic):
@@ -131,58 +127,27 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         tags.classifier_tags.multi_class = has_probabilities(self)
         return tags
 
-    def _collapse(self, objective: Objective, solution: Solution) -> Floats | None:
-        """Intercepts of the constant fit if that is proven to be the best, else None.
+    def _settle(self, problem: Problem, solution: Solution) -> Fit:
+        return Fit(*without_features(problem.objective, solution))
 
-        A fit that looks constant is first solved to a tight gap, whatever `tol`, since
-        a loose one proves nothing. Under the mean spectrum a constant fit is ordinary.
-        Without intercepts, as in a kernel space, the constant is zero.
-        """
-        flat = objective.ranking.spectrum.monotone == "flat"
-        if flat or not solution.gap < 0.1:
-            return None
-        space = objective.space
-        if solution.solver == "collapse":  # proven already
-            return np.zeros(space.n_scores)
-        if not nearly_constant(space, solution.theta, 0.1):
-            return None
-        bare = objective.with_space(
-            LinearSpace(
-                np.empty((space.n_rows, 0)),
-                intercept=space.intercept,
-                n_scores=space.n_scores,
-            )
-        )
-        intercepts = np.zeros(space.n_scores)
-        if space.intercept:
-            intercepts = Newton(tol=1e-11).solve(bare).theta
-        value = bare.value(bare.at(intercepts if space.intercept else np.zeros(0)))
-        solver: Any = automatic_solver(objective)
-        tight = solver(tol=1e-8)
-        if solution.gap > tight.tol and value <= solution.objective * (1.0 + 1e-6):
-            better = tight.solve(objective, solution.theta, weights=solution.weights)
-            solution.dual = max(solution.dual, better.dual)
-            if better.objective < solution.objective:
-                solution.theta, solution.objective = better.theta, better.objective
-        if value > max(solution.dual, 0.0) * (1.0 + 1e-7):
-            return None
-        solution.objective = value
-        solution.gap = relative_gap(objective, value, max(value - solution.dual, 0.0))
-        return intercepts
+    def _store(self, problem: Problem, fit: Fit) -> None:
+        assert problem.classes is not None
+        self.classes_ = problem.classes
+        super()._store(problem, fit)
 
     def _complaints(
-        self, objective: Objective, solution: Solution, tol: float, collapsed: bool
+        self, objective: Objective, fit: Fit, tol: float
     ) -> list[tuple[str, type[Warning]]]:
-        complaints = super()._complaints(objective, solution, tol, collapsed)
-        if collapsed:
+        complaints = super()._complaints(objective, fit, tol)
+        if fit.collapsed:
             message = (
                 f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of "
                 "the features lowers the risk, so the best fit is constant. Use a "
                 "milder spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
             )
             complaints.append((message, CollapsedFitWarning))
-        left = np.unique(objective.y[solution.weights > 0])
-        if trims(objective) and len(left) == 1:
+        left = np.unique(objective.y[fit.solution.weights > 0])
+        if objective.ranking.spectrum.trims and len(left) == 1:
             only = self.classes_[int(left[0])]
             only = only.item() if isinstance(only, np.generic) else only
             message = (
@@ -193,14 +158,3 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
             )
             complaints.append((message, CollapsedFitWarning))
         return complaints
-
-
-def _classes_and_codes(y: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Sorted classes, and the number of each row's; two numbers without sorting."""
-    if y.dtype.kind in "biuf":
-        others = y[y != y[0]]
-        if others.size and np.all(others == others[0]):
-            classes = np.sort(np.array([y[0], others[0]]))
-            return classes, y == classes[1]
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes

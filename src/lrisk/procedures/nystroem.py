@@ -10,6 +10,7 @@ Rows are drawn by hashing their contents: the same rows are drawn whatever their
 and copies of a row count as one row with the sum of their weights.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +22,14 @@ from ..losses import Loss, Squared
 from ..objective import Objective
 from ..ranking import GroupedRanking, Ranking
 from ..solvers import Solution
-from ..solvers.concentration import Concentration, Descent, RangeRefit, refit_for
-from ..solvers.kept import LowestRows, inliers
 from ..solvers.solution import Monitor, Status
+from ..solvers.trimming.concentration import (
+    Concentration,
+    Descent,
+    RangeRefit,
+    refit_for,
+)
+from ..solvers.trimming.kept import LowestRows, inliers
 from ..spaces import (
     FactoredSpace,
     Kernel,
@@ -123,7 +129,7 @@ def drawn(keys: Keys, count: int, weights: Floats | None = None) -> Draw:
 # -- which rows to keep, and the centres -----------------------------------------------
 
 
-class Problem(NamedTuple):
+class RowsToFit(NamedTuple):
     """What is to be minimised over some rows, whatever the space.
 
     kernel : Kernel
@@ -140,7 +146,7 @@ class Problem(NamedTuple):
     n_scores: int
     alpha: float
 
-    def drawn(self, draw: Draw) -> "Problem":
+    def drawn(self, draw: Draw) -> "RowsToFit":
         """The same over distinct rows that were drawn."""
         ranking = Ranking(self.ranking.spectrum, len(draw.rows), draw.weights)
         X = SelectedRows(self.X, draw.rows)
@@ -176,14 +182,14 @@ class Pilot(NamedTuple):
     kept: Bools
 
     @classmethod
-    def of(cls, problem: Problem, solver: Concentration, salt: int) -> "Pilot":
+    def of(cls, problem: RowsToFit, solver: Concentration, salt: int) -> "Pilot":
         """Minimise over the rows of a small problem."""
         rows = problem.X[:].astype(np.float64)
         space = KernelSpace(problem.kernel, rows, n_scores=problem.n_scores)
         objective = problem.over(space)
         ranking, squared = problem.ranking, isinstance(problem.loss, Squared)
         factored: FactoredSpace | None = None
-        if not (LowestRows(ranking).trimmed and squared and problem.alpha > 0):
+        if not (ranking.spectrum.keeps and squared and problem.alpha > 0):
             factored = space.factored()
             objective = objective.with_space(factored)
         found = minimise_trimmed(objective, solver, rng=np.random.default_rng(salt))
@@ -212,13 +218,13 @@ class Beginning(NamedTuple):
 
 
 def begin_trimmed(
-    problem: Problem, n_components: int, solver: Concentration, salts: tuple[int, int]
+    problem: RowsToFit, n_components: int, solver: Concentration, salts: tuple[int, int]
 ) -> Beginning:
     """Pilot, centres from the rows it keeps, and C-steps on a sample of many rows.
 
     Parameters
     ----------
-    problem : Problem
+    problem : RowsToFit
         Under a spectrum that leaves rows out.
     n_components : int
     solver : Concentration
@@ -257,6 +263,11 @@ def begin_trimmed(
     return Beginning(centres, problem.kept(scores, balanced))
 
 
+def pilot_solver(given: object) -> Concentration:
+    """How the pilot is fitted: as the fit itself where that is by concentration."""
+    return given if isinstance(given, Concentration) else Concentration()
+
+
 def sampled(n_rows: int, n_components: int) -> bool:
     """Whether a sample of the rows tells enough of which rows to keep."""
     return n_rows > 2 * SAMPLED * n_components
@@ -282,6 +293,7 @@ def concentrate(
 
     `solver.max_iter` counts the fits; the status says if all of them were needed.
     """
+    solver.check(objective)
     if solver.class_balanced:
         grouped = GroupedRanking.by(objective.ranking, objective.y)
         objective = objective.with_ranking(grouped)
@@ -298,5 +310,5 @@ def concentrate(
     found = descent.run(refit, point, left, "pilot") if left else point
     solution = descent.solution(found)
     if descent.n_iter >= solver.max_iter:
-        solution.status = Status.STEPS_TAKEN
+        return replace(solution, status=Status.STEPS_TAKEN)
     return solution

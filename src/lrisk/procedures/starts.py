@@ -12,9 +12,9 @@ import numpy as np
 from .._typing import Floats
 from ..objective import Objective, Point
 from ..solvers._loops.elemental import elemental_fits
-from ..solvers.concentration import NewtonRefit, RidgeRefit
-from ..solvers.kept import LowestRows
-from ..spectra import Mean, Subquantile
+from ..solvers.trimming.concentration import NewtonRefit, RidgeRefit
+from ..solvers.trimming.kept import LowestRows
+from ..spectra import Mean
 
 #: Rows that elemental starts look at; above, a random sample of this size.
 ELEMENTAL_ROWS = 300
@@ -36,9 +36,8 @@ def middle_weights(objective: Objective) -> Floats:
 def _lowest(objective: Objective) -> LowestRows:
     """The spectrum, or for a ranked range the rows below its upper end."""
     ranking = objective.ranking
-    if ranking.spectrum.monotone == "none":
-        upper = ranking.spectrum.ends[1]  # type: ignore[attr-defined]
-        ranking = ranking.with_spectrum(Subquantile(upper))
+    if ranking.spectrum.shape == "range":
+        ranking = ranking.with_spectrum(ranking.spectrum.in_two_steps()[0])
     return LowestRows(ranking)
 
 

@@ -20,9 +20,13 @@ from .._typing import Floats
 from ..objective import Objective, Point
 from ..ranking import GroupedRanking
 from ..solvers import Solution
-from ..solvers.concentration import Concentration, Descent, RidgeRefit, refit_for
 from ..solvers.solution import Monitor
-from ..spectra import RankedRange
+from ..solvers.trimming.concentration import (
+    Concentration,
+    Descent,
+    RidgeRefit,
+    refit_for,
+)
 from .starts import class_starts, linear_regression_starts, median_kernel_start
 
 #: Heaviest penalty μ of a path, and the least ratio between two of its members.
@@ -55,6 +59,7 @@ def minimise_trimmed(
         For random starts.
     monitor : callable or None
     """
+    solver.check(objective)
     if solver.class_balanced:
         if not objective.loss.classifies:
             rule, remedy = "False for regression", "it trims within classes"
@@ -124,18 +129,13 @@ def _kernel_ridge(
     if last is not None and descent.lower(last, best):
         best = last
     weights = refit.ridge.eliminate(
-        objective.ranking.mass, 1.0 - _kept_share(objective)
+        objective.ranking.mass, 1.0 - objective.ranking.spectrum.support[1]
     )
     greedy = refit.point(weights, refit.ridge.fit(weights))
     greedy = descent.run(refit, greedy, label="elimination")
     if descent.lower(greedy, best):
         best = greedy
     return _exchanges(objective, solver, descent, refit, best)
-
-
-def _kept_share(objective: Objective) -> float:
-    spectrum = objective.ranking.spectrum
-    return spectrum.ends[1] if isinstance(spectrum, RankedRange) else 1.0
 
 
 def _exchanges(
@@ -162,5 +162,5 @@ def exchange_rounds(objective: Objective, swaps: int | str) -> int:
     if not isinstance(swaps, str):
         return int(swaps)
     n = objective.ranking.n_rows
-    out = max(1.0, (1.0 - _kept_share(objective)) * n)
+    out = max(1.0, (1.0 - objective.ranking.spectrum.support[1]) * n)
     return int((0.2 * n**3 + 2e9) // (2.0 * n * out**2 + 1.0)) if n > 0 else 0

@@ -1,20 +1,20 @@
 """Solvers: how the objective is minimised."""
 
-from .band import Band
+from .certified import LBFGS, Band, Newton
 from .choice import automatic_solver
-from .concentration import Concentration
-from .lbfgs import LBFGS
-from .lsvrg import LSVRG
-from .newton import Newton
-from .online import OnlineLinear, OnlineSolver
-from .online_kernel import OnlineKernel
-from .prospect import Prospect
-from .sgd import SGD, SRDA
+from .online import OnlineKernel, OnlineLinear, OnlineSolver
 from .solution import Solution, Solver, Status
-from .sorel import SOREL
-from .stochastic import StochasticSolver
-from .subquantile import SubquantileGradient
-from .tuning import Tuning, tune_learning_rate
+from .stochastic import (
+    LSVRG,
+    SGD,
+    SOREL,
+    SRDA,
+    Prospect,
+    StochasticSolver,
+    Tuning,
+    tune_learning_rate,
+)
+from .trimming import Concentration, SubquantileGradient
 
 _CONVEX = (Newton, LBFGS, Band, SGD, SRDA, LSVRG, Prospect, SOREL)
 _TRIMMING = (Concentration, SubquantileGradient)

@@ -1,12 +1,12 @@
 """Which solver ``"auto"`` means."""
 
 from ..objective import Objective
-from .band import Band
-from .concentration import Concentration
-from .lbfgs import LBFGS
-from .newton import MOST_PARAMETERS, Newton, newton_size
+from .certified.band import Band
+from .certified.lbfgs import LBFGS
+from .certified.newton import MOST_PARAMETERS, Newton, newton_size
+from .certified.whitening import whitenable
 from .solution import Solver
-from .whitening import whitenable
+from .trimming.concentration import Concentration
 
 #: Rows from which a sample of them is worth its while.
 MANY_ROWS = 20_000
@@ -22,7 +22,7 @@ def automatic_solver(objective: Objective) -> type[Solver]:
     first look for a collapse and end with Newton if they stall.
     """
     ranking, space = objective.ranking, objective.space
-    if ranking.spectrum.monotone in ("down", "none"):
+    if ranking.spectrum.trims:
         return Concentration
     work = float(space.n_rows) * space.size**2
     many_scores = objective.loss.per_class and work > MOST_WORK

@@ -1,14 +1,15 @@
 """What a solver is, and what it gives back."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from .._params import Parameters, check_count, check_real
 from .._typing import Floats
+from ..compatibility import check_solvable
 from ..objective import Objective
 
 Record = dict[str, Any]
@@ -29,7 +30,7 @@ class Status(Enum):
     UNCERTIFIED = "the solver stopped where no certificate of optimality exists"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Solution:
     """The best point found and the proof that came with it.
 
@@ -65,9 +66,17 @@ class Solution:
     solver: str = ""
     slopes: Floats | None = None
 
+    def noted(self, note: str) -> "Solution":
+        """The same with a note in the first record of its history."""
+        first, *rest = self.history
+        return replace(self, history=[{**first, "note": note}, *rest])
+
 
 class Solver(Parameters):
     """Minimises an `Objective`.
+
+    `solve` is a template that no subclass replaces: it refuses what the solver cannot
+    minimise, then calls `_solve`, which a subclass fills in.
 
     Parameters
     ----------
@@ -78,7 +87,7 @@ class Solver(Parameters):
     """
 
     name: ClassVar[str]
-    #: Spectra it can minimise under, by their `monotone`.
+    #: Spectra it can minimise under, by their `shape`.
     spectra: ClassVar[frozenset[str]] = frozenset({"flat", "up"})
     #: Capabilities of the space it needs.
     requires: ClassVar[frozenset[str]] = frozenset({"scores", "pullback"})
@@ -89,14 +98,45 @@ class Solver(Parameters):
     #: What the iteration limit is called.
     limit: ClassVar[str] = "max_iter"
 
+    #: Whether it works with a kernel's matrix and with nothing else.
+    needs_matrix: ClassVar[bool] = False
+
+    @classmethod
+    def prefers_matrix(cls, objective: Objective) -> bool:
+        """Whether a kernel's matrix suits it better than a factor of that matrix."""
+        return cls.needs_matrix
+
     tol: float
     max_iter: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "solve" in vars(cls):
+            raise TypeError(
+                f"{cls.__name__} replaces solve, which checks the objective first; "
+                "define _solve instead."
+            )
 
     def validate(self) -> None:
         """0 ≤ tol, 1 ≤ max_iter."""
         check_real(self, "tol", self.tol, low=0, remedy="1e-6 is the usual choice")
         check_count(self, "max_iter", self.max_iter)
 
+    @final
+    def check(self, objective: Objective, owner: str | None = None) -> None:
+        """Refuse parameters out of range, and what the solver cannot minimise.
+
+        Parameters
+        ----------
+        objective : Objective
+        owner : str or None
+            Whose name the message begins with; None means the solver's.
+        """
+        self.validate()
+        owner = type(self).__name__ if owner is None else owner
+        check_solvable(owner, self, objective)
+
+    @final
     def solve(
         self,
         objective: Objective,
@@ -119,5 +159,23 @@ class Solver(Parameters):
             For solvers that draw rows at random.
         monitor : callable or None
             Told of each iteration.
+
+        Raises
+        ------
+        ValueError
+            If the solver cannot minimise this objective.
         """
+        self.check(objective)
+        return self._solve(objective, start, weights=weights, rng=rng, monitor=monitor)
+
+    def _solve(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        *,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        """Minimise an objective that has been checked."""
         raise NotImplementedError

@@ -81,6 +81,24 @@ class Kernel:
             remedy = "a negative one gives no positive definite kernel"
             check_real(owner, "coef0", self.coef0, low=0, remedy=remedy)
 
+    @classmethod
+    def of(cls, estimator: Any) -> "Kernel":
+        """That of an estimator with scikit-learn's parameters of a kernel."""
+        return cls(
+            estimator.kernel,
+            gamma=estimator.gamma,
+            degree=estimator.degree,
+            coef0=estimator.coef0,
+            params=getattr(estimator, "kernel_params", None),
+        )
+
+    def check_training(self, owner: object, X: Any) -> None:
+        """Refuse what cannot be a precomputed kernel of the training rows."""
+        if self.precomputed and X.shape[0] != X.shape[1]:
+            rule = "a square matrix for kernel='precomputed'"
+            remedy = "pass k(x_i, x_j) of the training rows"
+            raise ValueError(refused(owner, "X", rule, X.shape, remedy))
+
     def with_gamma(self, gamma: float) -> "Kernel":
         """The same kernel with another γ."""
         return Kernel(

@@ -20,6 +20,8 @@ from .._params import Parameters, check_choice, check_count
 from .._typing import Floats
 
 Monotone = Literal["flat", "up", "down", "none"]
+#: As `Monotone`, with two-sided spectra that can be minimised told from the others.
+Shape = Literal["flat", "up", "down", "range", "none"]
 
 
 class Spectrum(Parameters):
@@ -32,6 +34,40 @@ class Spectrum(Parameters):
     @property
     def monotone(self) -> Monotone:
         """Whether larger losses get more ("up"), less ("down") or equal weight."""
+        raise NotImplementedError
+
+    # -- questions, so that nobody need ask for a class --------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """As `monotone`; ``"range"`` where `in_two_steps` splits a two-sided one."""
+        return self.monotone
+
+    @property
+    def trims(self) -> bool:
+        """Whether the largest losses get less weight, or none: then F is not convex."""
+        return self.monotone in ("down", "none")
+
+    @property
+    def selects(self) -> bool:
+        """Whether the losses above a quantile count alike, and no others."""
+        return False
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the losses below a quantile count alike, and no others."""
+        return False
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Quantiles outside which no loss counts; (0, 1) where that is not known."""
+        return 0.0, 1.0
+
+    def in_two_steps(self) -> tuple["Spectrum", "Spectrum"]:
+        """Spectra (A, B): this risk is that of B over the rows that A keeps.
+
+        A decreases and B increases; only spectra of shape ``"range"`` have them.
+        """
         raise NotImplementedError
 
     def cumulative(self, u: ArrayLike) -> Floats:

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from .._params import check_real, refused
 from .._typing import Floats
-from .base import Monotone, Spectrum
+from .base import Monotone, Shape, Spectrum
 
 
 class RankedRange(Spectrum):
@@ -42,9 +42,29 @@ class RankedRange(Spectrum):
         return float(self.lower), float(self.upper)
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The quantiles (a, b) between which losses count."""
+    def support(self) -> tuple[float, float]:
+        """The quantiles (a, b)."""
         return self._ends
+
+    @property
+    def shape(self) -> Shape:
+        """``"range"`` unless one end is open."""
+        return "range" if self.monotone == "none" else self.monotone
+
+    @property
+    def selects(self) -> bool:
+        """Whether only the lower end cuts."""
+        return self.monotone == "up"
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the lower end is open."""
+        return self._ends[0] == 0.0
+
+    def in_two_steps(self) -> tuple[Spectrum, Spectrum]:
+        """Drop all above b, then take the Superquantile(a/b) of the rest."""
+        a, b = self._ends
+        return Subquantile(b), Superquantile(a / b)
 
     @property
     def monotone(self) -> Monotone:

@@ -87,7 +87,7 @@ class Extremile(Spectrum):
         return np.asarray(v, dtype=np.float64) ** (1.0 / float(self.r))
 
     def kl_divergence(self) -> float:
-        """Ln r + 1/r − 1."""
+        """ln r + 1/r − 1."""
         r = float(self.r)
         return float(np.log1p(r - 1.0) - (r - 1.0) / r)
 
@@ -192,7 +192,7 @@ class ESRM(Spectrum):
         return float(np.log(x) - log_sinh + x / np.tanh(x) - 1.0)
 
     def chi2_divergence(self) -> float:
-        """X coth x − 1 with x = ρ/2."""
+        """x coth x − 1 with x = ρ/2."""
         x = 0.5 * float(self.rho)
         return x**2 / 3.0 - x**4 / 45.0 if x < 1e-2 else float(x / np.tanh(x) - 1.0)
 

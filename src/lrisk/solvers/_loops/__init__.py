@@ -1,1 +1,1 @@
-"""Compiled inner loops of the solvers; nothing here knows more than arrays."""
+"""Compiled loops of the procedures; those of a solver are beside it."""

@@ -1,0 +1,90 @@
+"""What a user is to be warned of after a fit."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .._warnings import CollapsedFitWarning
+from ..objective import Objective
+from ..procedures.constant_fit import nearly_constant
+from ..solvers import Solution, Status
+from .problem import Fit
+
+#: Part of the targets' spread, or of a unit of log-odds, below which predictions differ
+#: by rounding only.
+CONSTANT = float(np.finfo(np.float64).eps)
+#: How a solve ends that did not get where it was going.
+UNFINISHED = (
+    Status.MAX_ITER,
+    Status.EPOCHS_DONE,
+    Status.STEPS_TAKEN,
+    Status.DIVERGED,
+    Status.INTERRUPTED,
+)
+
+
+def complaints(
+    estimator: Any, objective: Objective, fit: Fit, tol: float
+) -> list[tuple[str, type[Warning]]]:
+    """That the solver gave up, or that the features make no difference.
+
+    Parameters
+    ----------
+    estimator : RiskEstimator
+        Whose name, alpha and spectrum the messages show.
+    objective : Objective
+    fit : Fit
+    tol : float
+        What the solver was to reach.
+    """
+    solution = fit.solution
+    gave_up = (Status.MAX_ITER, Status.STALLED, Status.DIVERGED)
+    if solution.status not in gave_up or solution.gap <= tol:
+        if fit.collapsed:
+            return []
+        return _constant_complaint(estimator, objective, solution)
+    reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
+    if not np.isfinite(solution.gap):
+        reached = f"tol={tol:g}"
+    advice = "raise max_iter, loosen tol, or raise alpha"
+    if solution.status is Status.DIVERGED:
+        advice = "use learning_rate='auto' or a smaller number"
+    message = (
+        f"{type(estimator).__name__}: {solution.status.value} ({reached}); the best "
+        f"fit found is kept. To go further {advice}."
+    )
+    return [(message, ConvergenceWarning)]
+
+
+def _constant_complaint(
+    estimator: Any, objective: Objective, solution: Solution
+) -> list[tuple[str, type[Warning]]]:
+    """That the features make no difference, unless there is none in them.
+
+    Of a fit that did not get to its end there are other complaints.
+    """
+    if solution.status in UNFINISHED:
+        return []
+    space, theta = objective.space, solution.theta
+    spread = 1.0
+    if not objective.loss.classifies:
+        low, high = np.quantile(objective.y, [0.25, 0.75])
+        spread = float(high - low)
+        # One absurd target is another matter than targets of an absurd size.
+        if np.ptp(objective.y) > 1e3 * spread:
+            return []
+    if spread == 0.0 or not nearly_constant(space, theta, CONSTANT * spread):
+        return []
+    somewhere = space.penalised(np.ones(space.size))
+    if not np.any(space.penalised(theta)) and nearly_constant(space, somewhere, 0):
+        return []
+    message = (
+        f"{type(estimator).__name__}: the features do not change a digit of the "
+        f"predictions: alpha={estimator.alpha:g} outweighs features, or targets, of "
+        "this size"
+    )
+    if objective.ranking.spectrum.monotone != "flat":
+        message += f", or spectrum={estimator.spectrum!r} is too strong"
+    message += ". Rescale them, with StandardScaler for example, or lower alpha."
+    return [(message, CollapsedFitWarning)]

@@ -1,0 +1,1 @@
+"""Kernel regression from noisy rows: the batch problem and the online rounds."""

@@ -1,0 +1,324 @@
+"""Band Newton: superquantiles of very many rows, to a certified optimum.
+
+Under a superquantile a row counts fully or not at all, except for the few whose losses
+tie at the threshold; near the optimum only those in a narrow band of losses round it
+are undecided. Away from the optimum F is as good as smooth and `whitening` descends on
+it; then each round solves for the rows of the band exactly, by `Newton`, with all
+others as one quadratic, and looks at all rows once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Floats, Indices
+from ...certificate import Bound, local_slack
+from ...objective import Objective, Point
+from ...permutahedron import risk_and_excess
+from ...spectra import Superquantile
+from ..line_search import backtrack
+from ..solution import Monitor, Solution, Solver, Status
+from .fallback import changed_to_newton, minimise_or_newton
+from .lagrangian import Progress
+from .newton import Newton
+from .sampling import stratified
+from .whitening import LARGEST, Descent, Sample, sample_of, whitenable
+
+#: Shares of a round's step that are tried; the last, a thousandth, is taken all the
+#: same, and the band made wider.
+HALVINGS = 11
+
+
+class Band(Solver):
+    """Newton's method on the rows near the threshold of a superquantile.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=200
+        Limit on passes over all rows.
+
+    Notes
+    -----
+    For superquantiles of losses of one score; anything else goes to `Newton`, and so
+    does a fit that stalls.
+    """
+
+    name = "band"
+    kinks = True
+    requires = frozenset({"scores", "pullback", "gram", "gradient_rows", "take"})
+    #: Rows of the narrowest band, and of the widest, for each parameter.
+    narrow, wide = 8, 60
+    #: Limit on the steps of `Newton` after a stall.
+    steps = 1000
+
+    def __init__(self, tol: float = 1e-6, max_iter: int = 200) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+        self.validate()
+
+    def _solve(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        *,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        """Minimise from `start`, or from the fit of a sample."""
+        if not whitenable(objective) or not objective.ranking.selects:
+            return changed_to_newton(
+                objective,
+                "a band is for a superquantile of many rows and one smooth score",
+                start,
+                weights,
+                tol=self.tol,
+                max_iter=self.steps,
+                monitor=monitor,
+            )
+
+        def descend(progress: Progress) -> Status:
+            sample, theta = sample_of(objective, start)
+            return self._approach(objective, sample, theta, progress)
+
+        return minimise_or_newton(
+            objective, descend, tol=self.tol, max_iter=self.steps, monitor=monitor
+        )
+
+    def _approach(
+        self, objective: Objective, sample: Sample, theta: Floats, progress: Progress
+    ) -> Status:
+        """Descend on F until the band is narrow, then go round by round."""
+        descent = Descent(objective, theta, sample.metric, 20)
+        least = max(self.narrow * objective.space.size, 200)
+        most = max(self.wide * objective.space.size, 2000)
+        best, unmoved, inside = np.inf, 0, most
+        while progress.n_iter < self.max_iter:
+            progress.n_iter += 1
+            decrement = descent.decrement
+            descent.tell(progress, np.inf, decrement)
+            inside = self._inside(sample, descent)
+            unmoved = 0 if decrement < 0.5 * best else unmoved + 1
+            best = min(best, decrement)
+            if inside <= most or unmoved >= 3 or not descent.step():
+                break
+        width = min(max(inside, least), most)
+        now = descent.now
+        state = _State(now.point, now.weights, now.value, now.gradient)
+        del descent, now
+        return _Rounds(objective, state, progress, width).run(self.max_iter)
+
+    def _inside(self, sample: Sample, descent: Descent) -> int:
+        """How many losses are so near the threshold that the next step may move them.
+
+        The reach of the step is thrice the root mean square by which it moves the
+        losses of a sample that are near the threshold.
+        """
+        now, rows = descent.now, sample.rows
+        losses = now.point.losses
+        threshold = float(losses[now.weights > 0.0].min())
+        away = np.abs(losses[rows] - threshold)
+        count = max(100, len(rows) // 100)
+        near = np.argpartition(away, count)[:count]
+        direction = descent.memory.direction(now.gradient)
+        changes = descent.objective.space.take(rows[near]).scores(direction)
+        changes *= now.slopes[rows[near]]
+        reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
+        return int(np.count_nonzero(np.abs(losses - threshold) <= reach))
+
+
+class _State(NamedTuple):
+    """Where the rounds stand: θ, λ, F and ∂Φ/∂θ at λ."""
+
+    point: Point
+    weights: Floats
+    value: float
+    gradient: Floats
+
+
+class _Quadratic(NamedTuple):
+    """c + g·(θ − θ₀) + ½(θ − θ₀)ᵀA(θ − θ₀)."""
+
+    anchor: Floats
+    constant: float
+    gradient: Floats
+    matrix: Floats
+
+
+class _BandObjective(Objective):
+    """The risk of the band plus a quadratic in the place of the penalty."""
+
+    def __init__(self, base: Objective, quadratic: _Quadratic) -> None:
+        super().__init__(base.ranking, base.loss, base.space, base.y, 0.0)
+        self._quadratic = quadratic
+
+    def _away(self, theta: Floats) -> tuple[Floats, Floats]:
+        away = theta - self._quadratic.anchor
+        return away, self._quadratic.matrix @ away
+
+    def _point(self, theta: Floats, scores: Floats) -> Point:
+        away, bent = self._away(theta)
+        linear = float(self._quadratic.gradient @ away)
+        rest = self._quadratic.constant + linear + 0.5 * float(away @ bent)
+        return Point(theta, scores, self.loss.value(self.y, scores), rest)
+
+    def pullback(self, point: Point, weights: Floats, a: Floats) -> Floats:
+        """Σ λ_i a_i ∇f(x_i) and the gradient of the quadratic."""
+        gradient = self.space.pullback(point.theta, weights * a)
+        return gradient + self._quadratic.gradient + self._away(point.theta)[1]
+
+    def hessian(self, point: Point, weights: Floats) -> Floats:
+        """∂²Φ/∂θ² at λ."""
+        curvature = self.loss.curvature(self.y, point.scores)
+        return self.space.gram(weights * curvature) + self._quadratic.matrix
+
+
+class _BandNewton(Newton):
+    """`Newton` for the band, where an estimate of the slack is enough."""
+
+    def _prove(
+        self,
+        progress: Progress,
+        point: Point,
+        weights: Floats,
+        step: Floats,
+        decrement: float,
+        *,
+        certainly: bool = False,
+    ) -> Bound:
+        ranking = progress.objective.ranking
+        risk, excess = risk_and_excess(ranking, point.losses, weights)
+        return Bound(risk + point.penalty, excess, decrement)
+
+
+class _Rounds:
+    """Rounds of solving the band and looking at all rows.
+
+    Parameters
+    ----------
+    objective : Objective
+    state : _State
+    progress : Progress
+    width : int
+        Rows of the first band.
+    """
+
+    def __init__(
+        self, objective: Objective, state: _State, progress: Progress, width: int
+    ) -> None:
+        self.objective, self.state, self.progress = objective, state, progress
+        self.width = width
+        self.length = 1.0 - objective.ranking.spectrum.support[0]
+        active = np.flatnonzero(state.weights)
+        self.rows = active[stratified(len(active), min(len(active), LARGEST))]
+
+    def run(self, max_iter: int) -> Status:
+        """Go on until the gap closes."""
+        progress, unmoved = self.progress, 0
+        while progress.n_iter < max_iter:
+            progress.n_iter += 1
+            before = progress.gap
+            good = self._round()
+            if progress.done:
+                return Status.CONVERGED
+            # No bound at all is no progress either.
+            moved = np.isfinite(progress.gap) and progress.gap <= 0.5 * before
+            unmoved = 0 if moved else unmoved + 1
+            if good is None or unmoved >= 4:
+                return Status.STALLED
+            if not good:
+                self.width = min(3 * self.width, self.objective.space.n_rows)
+        return Status.MAX_ITER
+
+    def _round(self) -> bool | None:
+        """One round; False if the band was too narrow, None if there is none."""
+        objective, (point, _, value, _) = self.objective, self.state
+        band, fixed, share = self._split(point.losses)
+        if len(band) == 0 or not share > 0.0:
+            return None
+        newton = _BandNewton(tol=0.05 * self.progress.tol, max_iter=200)
+        fitted = newton.solve(self._model(band, fixed, share), point.theta)
+        step = fitted.theta - point.theta
+        theta, scores = point.theta, point.scores
+        # What is not needed any more makes room for the next point.
+        del point
+        self.state = None  # type: ignore[assignment]
+        fixed[band] = share * fitted.weights
+        trial, risk, length = self._search(theta, scores, step, value)
+        excess = max(risk - float(fixed @ trial.losses), 0.0)
+        gradient = objective.gradient(trial, fixed)
+        sample = objective.sampled(self.rows)
+        slack = local_slack(sample, scores[self.rows], fixed[self.rows], gradient)
+        proof = Bound(risk + trial.penalty, excess, slack)
+        self.progress.record(trial, fixed, proof, slack, 0.0)
+        self.state = _State(trial, fixed, proof.primal, gradient)
+        return length == 1.0
+
+    def _search(
+        self, theta: Floats, scores: Floats, step: Floats, value: float
+    ) -> tuple[Point, float, float]:
+        """Where F is not higher along the step, its risk there, and the share taken.
+
+        The scores are moved in place.
+        """
+        objective = self.objective
+        moved = objective.space.scores(step)
+        scores += moved
+
+        def evaluate(t: float) -> tuple[float, tuple[Point, float]]:
+            if t < 1.0:
+                np.subtract(scores, t * moved, out=scores)
+            there = objective.evaluate_losses(theta + t * step, scores)
+            risk = objective.ranking.superquantile(there.losses)
+            return risk + there.penalty, (there, risk)
+
+        # At a kink no slope promises anything: any value that is not higher will do.
+        searched = backtrack(
+            evaluate, lambda new, t: new <= value * (1.0 + 1e-14), HALVINGS
+        )
+        return *searched.found, searched.length
+
+    def _split(self, losses: Floats) -> tuple[Indices, Floats, float]:
+        """Rows of the band, λ of those above it, and the weight left for the band."""
+        ranking = self.objective.ranking
+        n = ranking.n_rows
+        if ranking.equal:
+            place = int(n * (1.0 - self.length))
+            low, high = max(place - self.width // 2, 0), place + self.width // 2
+            edges = np.partition(losses, [low, min(high, n - 1)])
+            bottom, top = edges[low], edges[min(high, n - 1)]
+        else:
+            order = np.argsort(losses)
+            cumulative = np.cumsum(ranking.mass[order])
+            place = int(np.searchsorted(cumulative, 1.0 - self.length))
+            bottom = losses[order[max(place - self.width // 2, 0)]]
+            top = losses[order[min(place + self.width // 2, n - 1)]]
+        fixed = np.where(losses > top, ranking.mass, 0.0)
+        share = 1.0 - float(fixed.sum()) / self.length
+        fixed /= self.length
+        return np.flatnonzero((losses >= bottom) & (losses <= top)), fixed, share
+
+    def _model(self, band: Indices, fixed: Floats, share: float) -> _BandObjective:
+        """The band's risk, and the other rows to second order, all over its share."""
+        objective, rows = self.objective, self.rows
+        point, weights, value, gradient = self.state
+        changed = np.flatnonzero(weights != fixed)
+        slopes = objective.loss.derivative(objective.y[changed], point.scores[changed])
+        scale = (fixed[changed] - weights[changed]) * slopes
+        rest = gradient + objective.space.take(changed).pullback(point.theta, scale)
+        curvature = objective.loss.curvature(objective.y[rows], point.scores[rows])
+        counted = fixed[rows]
+        boost = float(fixed.sum()) / max(float(counted.sum()), 1e-300)
+        space = objective.space.take(rows)
+        matrix = space.gram(boost * counted * curvature)
+        diagonal = np.arange(space.size - space.intercept)
+        matrix[diagonal, diagonal] += objective.mu
+        mass = float(objective.ranking.mass[band].sum())
+        q = min(max(1.0 - share * self.length / mass, 0.0), 1.0 - 1e-12)
+        base = objective.sampled(band)
+        small = base.with_ranking(base.ranking.with_spectrum(Superquantile(q)))
+        constant = value / share - small.ranking.risk(point.losses[band])
+        quadratic = _Quadratic(point.theta, constant, rest / share, matrix / share)
+        return _BandObjective(small, quadratic)

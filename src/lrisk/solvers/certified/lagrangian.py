@@ -1,0 +1,318 @@
+"""The augmented Lagrangian of a spectral risk: the outer loop of the certified solvers.
+
+A spectral risk is not smooth where losses tie, and at an optimum many do. For a centre
+c in the permutahedron and ν > 0,
+
+    φ(θ) = max_λ  λ·ℓ(θ) − (ν/2) Σ(λ_i − c_i)²/w_i  +  (μ/2)‖θ‖²
+
+is smooth in θ and touches F as c tends to the optimal weights. Minimising φ, moving c
+to the maximiser λ and shrinking ν is the proximal point method on the dual: it
+converges without ν going to zero, which rounding would not survive.
+"""
+
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Floats
+from ...certificate import Bound, relative_gap
+from ...objective import Objective, Point
+from ...permutahedron import Projection, proximal_weights, proximity
+from ..solution import Monitor, Record, Solution, Status
+
+#: Relative gaps below this are rounding; a smaller tolerance means "as far as it goes".
+ROUNDING = 20 * float(np.finfo(np.float64).eps)
+
+
+class Smoothed(NamedTuple):
+    """φ at a point, with the maximising λ and the blocks in which rows were pooled."""
+
+    value: float
+    projection: Projection
+
+
+class Lagrangian:
+    """φ for one objective, with the centre and ν as state.
+
+    Parameters
+    ----------
+    objective : Objective
+    losses : array of shape (n,)
+        Losses at the start; with P₀ they set the scale of ν.
+    center : array of shape (n,) or None
+        First centre, in the permutahedron; the masses by default.
+    """
+
+    #: Lowest ν in units of n·min(w) times the loss; below, rounding in λ costs more.
+    floor = 1e-8
+
+    def __init__(
+        self,
+        objective: Objective,
+        losses: Floats,
+        *,
+        center: Floats | None = None,
+    ) -> None:
+        self.objective = objective
+        ranking = objective.ranking
+        self.center = ranking.mass if center is None else center
+        # Near interpolation the first losses are tiny; P₀ is what they may become.
+        scale = max(float(ranking.mass @ losses), objective.constant_risk) or 1.0
+        unit = ranking.total * scale
+        # A spectrum of few rows needs a larger ν, or it sees too few for a useful
+        # Hessian; a good centre a smaller one.
+        # Smooth spectra pool few rows, and bear a faster descent of ν.
+        self._smooth = ranking.spectrum.smooth
+        begin = (3e-3 if self._smooth else 1e-2) * ranking.concentration()
+        begin = begin if center is None else 1e-5
+        self.nu = begin * unit
+        lightest = float(ranking.row_weight.min()) * ranking.n_rows
+        self._unit = self.floor * min(lightest, ranking.total)
+        self._lowest = self._unit * scale
+        self._flat = ranking.spectrum.monotone == "flat"
+        self.damping = Damping(objective)
+
+    def at(self, point: Point) -> Smoothed:
+        """Evaluate φ and its maximiser λ."""
+        ranking = self.objective.ranking
+        if self._flat:
+            everything = np.arange(ranking.n_rows + 1)
+            projection = Projection(ranking.mass, everything[:-1], everything)
+            return Smoothed(
+                float(ranking.mass @ point.losses) + point.penalty, projection
+            )
+        projection = proximal_weights(ranking, point.losses, self.center, self.nu)
+        away = proximity(projection.weights, self.center, ranking.row_weight)
+        value = float(projection.weights @ point.losses) + point.penalty
+        value -= self.nu * away
+        return Smoothed(value, projection)
+
+    def tighten(self, weights: Floats, level: float, steps: int) -> None:
+        """Move the centre to λ and shrink ν, faster where φ was easy to minimise.
+
+        Parameters
+        ----------
+        weights : array of shape (n,)
+        level : float
+            The objective, to whose size the lowest ν is tied.
+        steps : int
+            What the last minimisation of φ took.
+        """
+        self.center = weights
+        self._lowest = min(self._lowest, self._unit * level)
+        easy = 0.03 if self._smooth else 0.1
+        self.nu = max((easy if steps <= 2 else 0.3) * self.nu, self._lowest)
+
+    def soften(self) -> None:
+        """Raise ν, where φ proved too hard to minimise."""
+        self.nu *= 10.0
+
+    @property
+    def tight(self) -> bool:
+        """Whether ν is at its floor."""
+        return self.nu <= self._lowest
+
+
+class Damping:
+    """Curvature added to the Hessian, as much as the steps need.
+
+    Where every row that counts is on a flat piece of a loss there is nothing to divide
+    an intercept's gradient by; and where a row of enormous features does not count, the
+    Hessian does not know that a small step will make it count. The curvatures of all
+    rows by mass (for losses with flat pieces the parabolas of iterated least squares),
+    times a factor that falls with each whole step and rises with each shortened one,
+    bound the step by what the residuals can bear and leave Newton's speed in the end.
+    """
+
+    least, first, most = 1e-10, 1e-4, 1.0
+
+    def __init__(self, objective: Objective) -> None:
+        self._flat = objective.loss.flat
+        self.factor = self.most if self._flat else 0.0
+
+    def add(
+        self, hessian: Floats, objective: Objective, point: Point, weights: Floats
+    ) -> bool:
+        """Add to the Hessian in place; False if there is nothing to add."""
+        loss, y, z = objective.loss, objective.y, point.scores
+        if self._flat:
+            parabola = loss.secant(y, z)
+            hessian += objective.space.gram(self.factor * weights * parabola)
+        elif self.factor > 0.0:
+            mass, curvature = objective.ranking.mass, loss.curvature(y, z)
+            scale = mass if curvature.ndim == 1 else mass[:, None, None]
+            hessian += objective.space.gram(self.factor * scale * curvature)
+        return self.factor > 0.0
+
+    def rise(self) -> bool:
+        """Add a hundredfold after a step of which no part would do; False at most."""
+        if self.factor >= self.most:
+            return False
+        self.factor = min(max(100.0 * self.factor, self.first), self.most)
+        return True
+
+    def learn(self, length: float) -> None:
+        """Take note of the share of a step that was taken."""
+        change = 0.1 if length == 1.0 else 10.0 if length < 0.25 else 1.0
+        factor = min(change * self.factor, self.most)
+        if self._flat:
+            self.factor = max(factor, self.least)
+        elif length < 0.25:
+            self.factor = max(factor, self.first)
+        else:
+            self.factor = factor if factor > self.least else 0.0
+
+
+def resumed(progress: "Progress", monitor: Monitor | None) -> Monitor:
+    """A monitor for a search that goes on: its records count from the first one."""
+    iterations, seconds = progress.n_iter, progress.seconds
+
+    def tell(record: Record) -> None:
+        record["iteration"] += iterations
+        record["seconds"] += seconds
+        if monitor is not None:
+            monitor(record)
+
+    return tell
+
+
+class Progress:
+    """The best point and the best bound so far, and when to stop.
+
+    The two may come from different iterations: any λ bounds the minimum from below and
+    any θ from above.
+    """
+
+    def __init__(
+        self, objective: Objective, tol: float, monitor: Monitor | None
+    ) -> None:
+        self.objective = objective
+        self.tol = max(tol, ROUNDING)
+        self.primal = np.inf
+        self.dual = -np.inf
+        self._below = -np.inf
+        self.theta = np.zeros(objective.space.size)
+        self.weights = objective.ranking.mass
+        self.slopes: Floats | None = None
+        self.stationarity = np.inf
+        #: Whether the best value was found with ranks that were not exact.
+        self.approximate_ranks = False
+        self.n_iter = 0
+        self.history: list[Record] = []
+        self._monitor = monitor
+        self._began = time.perf_counter()
+
+    def record(
+        self,
+        point: Point,
+        weights: Floats | None,
+        bound: Bound,
+        decrement: float,
+        nu: float,
+    ) -> None:
+        """Take note of one iteration; weights that prove nothing may be left out."""
+        if bound.primal < self.primal:
+            self.primal, self.theta = bound.primal, point.theta
+        if bound.dual > self.dual and weights is not None:
+            self.dual, self.weights = bound.dual, weights
+            if self.objective.loss.flat:
+                self.slopes = bound.slopes
+        if weights is not None:
+            self._below = max(self._below, bound.primal - bound.excess - bound.slack)
+        self.stationarity = min(self.stationarity, bound.excess + decrement)
+        if self.dual == -np.inf and weights is not None:
+            self.weights = weights
+        entry: Record = {
+            "iteration": self.n_iter,
+            "objective": bound.primal,
+            "gap": self.gap,
+            "stationarity": bound.excess + decrement,
+            "nu": nu,
+            "seconds": self.seconds,
+        }
+        self.history.append(entry)
+        if self._monitor is not None:
+            self._monitor(entry)
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return time.perf_counter() - self._began
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between the best point and the best bound."""
+        difference = max(self.primal - self.dual, 0.0)
+        return relative_gap(self.objective, self.primal, difference)
+
+    @property
+    def distance(self) -> float:
+        """As `gap`, but against lower bounds that may be below zero.
+
+        While these are, the gap stands still at one, and progress is seen here.
+        """
+        scale = max(self.primal, np.finfo(np.float64).tiny)
+        return max(self.primal - self._below, 0.0) / scale
+
+    @property
+    def certified(self) -> bool:
+        """Whether there is a finite lower bound at all."""
+        return self.dual > -np.inf
+
+    @property
+    def done(self) -> bool:
+        """Whether the gap, or without one the stationarity, is small enough."""
+        if self.certified or self.primal <= self.objective.resolution:
+            return self.gap <= self.tol
+        scale = max(self.primal, np.finfo(np.float64).tiny)
+        return self.objective.mu == 0.0 and self.stationarity <= self.tol * scale
+
+    def settle(self) -> None:
+        """Evaluate the best point anew, where its value may be a little too small."""
+        if self.approximate_ranks:
+            self.primal = self.objective.value(self.objective.at(self.theta))
+            self.approximate_ranks = False
+
+    def joined(self, solution: Solution) -> Solution:
+        """The best point and the best bound of this search and of one that went on."""
+        if self.primal < solution.objective:
+            solution = replace(solution, theta=self.theta, objective=self.primal)
+        if self.dual > solution.dual:
+            solution = replace(
+                solution, dual=self.dual, weights=self.weights, slopes=self.slopes
+            )
+        gap = max(solution.objective - solution.dual, 0.0)
+        gap = relative_gap(self.objective, solution.objective, gap)
+        return replace(
+            solution,
+            gap=gap,
+            status=Status.CONVERGED if gap <= self.tol else solution.status,
+            history=self.history + solution.history,
+            n_iter=solution.n_iter + self.n_iter,
+        )
+
+    def solution(self, status: Status | None = None) -> Solution:
+        """What was found, as it stands; never worse than the fit without features."""
+        if status in (Status.STALLED, Status.MAX_ITER):
+            point = self.objective.at(self.objective.constant_fit())
+            value = self.objective.value(point)
+            if value < self.primal:
+                self.primal, self.theta = value, point.theta
+            if self.gap <= self.tol:
+                status = Status.CONVERGED
+        if status is None:
+            proven = self.gap <= self.tol
+            status = Status.CONVERGED if proven else Status.UNCERTIFIED
+        return Solution(
+            theta=self.theta,
+            objective=self.primal,
+            gap=self.gap,
+            dual=self.dual,
+            weights=self.weights,
+            n_iter=max(self.n_iter, 1),
+            status=status,
+            history=self.history,
+            slopes=self.slopes,
+        )

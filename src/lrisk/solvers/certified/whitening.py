@@ -1,0 +1,240 @@
+"""Quasi-Newton descent in coordinates in which the Hessian is nearly the identity.
+
+With LLᵀ the Hessian of a sample and θ = L⁻ᵀv, L-BFGS in v starts from Newton's step
+instead of the gradient's: it converges in a handful of passes however ill-conditioned
+the features are. The direction is the two-loop recursion with (LLᵀ)⁻¹ in the middle;
+the scores move along it, so that a step costs one product with X and one with Xᵀ.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Floats, Indices
+from ...certificate import Bound, local_slack
+from ...objective import Evaluation, Objective
+from .._linalg import Factor
+from ..line_search import armijo, backtrack
+from ..solution import Status
+from .lagrangian import Progress
+from .newton import mean_fit
+from .sampling import spectral_hessian, stratified
+
+#: Shares of a step that are tried, each a pass over all rows.
+HALVINGS = 12
+#: Relative decrement above which losses are ranked by their leading digits only.
+ROUGH = 1e-7
+#: Rows of the smallest sample, and of the largest.
+SMALLEST, LARGEST = 10_000, 50_000
+#: Parameters up to which the Hessian of a sample pays.
+MOST_WHITENED = 1000
+
+
+def whitenable(objective: Objective) -> bool:
+    """Whether a sample of the rows can stand for all, and prove things about them."""
+    space, loss = objective.space, objective.loss
+    many = space.n_rows >= max(SMALLEST, 20 * space.size)
+    known = loss.self_concordance is not None and not loss.per_class
+    return many and known and space.size <= MOST_WHITENED and hasattr(space, "take")
+
+
+class Memory:
+    """The last differences (s, y) of points and gradients, over a first metric."""
+
+    def __init__(self, metric: Factor, pairs: int) -> None:
+        self.metric = metric
+        self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=pairs)
+
+    def add(self, s: Floats, y: Floats) -> None:
+        """Take note of one step."""
+        product = float(s @ y)
+        if product > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+            self._pairs.append((s, y, 1.0 / product))
+
+    def direction(self, gradient: Floats) -> Floats:
+        """−(approximate Hessian)⁻¹ gradient."""
+        q = gradient.copy()
+        factors = []
+        for s, y, inverse in reversed(self._pairs):
+            factor = inverse * float(s @ q)
+            q -= factor * y
+            factors.append(factor)
+        q = self.metric.solve(q)
+        for (s, y, inverse), factor in zip(self._pairs, reversed(factors)):
+            q += (factor - inverse * float(y @ q)) * s
+        return -q
+
+
+class Descent:
+    """L-BFGS over a metric on F itself, step by step.
+
+    Parameters
+    ----------
+    objective : Objective
+    theta : array of shape (size,)
+    metric : Factor
+    pairs : int
+        Differences that are kept.
+    """
+
+    def __init__(
+        self, objective: Objective, theta: Floats, metric: Factor, pairs: int
+    ) -> None:
+        self.objective = objective
+        self.memory = Memory(metric, pairs)
+        #: Whether the losses of the point were ranked by all their digits.
+        self.exact = False
+        self.now = objective.evaluate(theta, objective.space.scores(theta), exact=False)
+
+    def refine(self) -> None:
+        """Rank the losses by all their digits, where they were not."""
+        if not self.exact:
+            point = self.now.point
+            self.now = self.objective.evaluate(point.theta, point.scores)
+            self.exact = True
+
+    @property
+    def decrement(self) -> float:
+        """½gᵀH⁻¹g, an estimate of how much F is to fall."""
+        gradient = self.now.gradient
+        return 0.5 * float(gradient @ self.memory.metric.solve(gradient))
+
+    def tell(self, progress: Progress, slack: float, decrement: float) -> None:
+        """Record the point, with a bound on how far Φ(·, λ) can fall."""
+        now = self.now
+        weights = now.weights if np.isfinite(slack) else None
+        proof = Bound(now.value, 0.0, slack)
+        if now.value < progress.primal:
+            progress.approximate_ranks = not self.exact
+        progress.record(now.point, weights, proof, decrement, 0.0)
+
+    def step(self) -> bool:
+        """Take one step; False if F does not fall along the direction.
+
+        Far from the optimum the ranks need not be exact.
+        """
+        before = self.now
+        self.exact = exact = self.decrement <= ROUGH * before.value
+        direction = self.memory.direction(before.gradient)
+        slope = float(before.gradient @ direction)
+        theta, scores = before.point.theta, before.point.scores
+        value, gradient = before.value, before.gradient
+        slack = 1e-15 * abs(value)
+        # Everything else of the point that is left would only take up memory, and the
+        # scores are moved in place.
+        del before
+        self.now = None  # type: ignore[assignment]
+        reached = 0.0
+
+        def evaluate(t: float) -> tuple[float, Evaluation]:
+            nonlocal reached, scores
+            moved = self.objective.space.scores(direction)
+            if t < 1.0:
+                moved *= t - reached
+            scores += moved
+            del moved
+            reached = t
+            at = theta + t * direction
+            found = self.objective.evaluate(at, scores, exact=exact)
+            return found.value, found
+
+        if slope < -slack:
+            trial = backtrack(evaluate, armijo(value, slope, slack), HALVINGS)
+            if trial.enough:
+                t, self.now = trial.length, trial.found
+                self.memory.add(t * direction, self.now.gradient - gradient)
+                return True
+            del trial
+        scores = self.objective.space.scores(theta)
+        self.now, self.exact = self.objective.evaluate(theta, scores), True
+        return False
+
+
+class Sample(NamedTuple):
+    """Rows and a metric found with them."""
+
+    rows: Indices
+    metric: Factor
+
+    def slack(self, objective: Objective, at: Evaluation) -> float:
+        """Bound on how far Φ(·, λ) can still fall, from these rows alone."""
+        scores, weights = at.point.scores[self.rows], at.weights[self.rows]
+        sample = objective.sampled(self.rows)
+        return local_slack(sample, scores, weights, at.gradient)
+
+
+def sample_of(
+    objective: Objective, theta: Floats | None, pairs: int = 20
+) -> tuple[Sample, Floats]:
+    """A sample with its metric, and θ: the given one or the sample's own minimiser."""
+    n = objective.space.n_rows
+    rows = stratified(n, sample_size(objective, n))
+    sample = objective.sampled(rows)
+    if theta is None:
+        theta = _sample_fit(sample, pairs)
+    at = sample.evaluate(theta, sample.space.scores(theta))
+    return Sample(rows, Factor(spectral_hessian(sample, at))), theta
+
+
+def sample_size(objective: Objective, n_rows: int) -> int:
+    """Rows to draw from n: more where the spectrum ignores most of them."""
+    ranking = objective.ranking
+    least = SMALLEST * (min(ranking.concentration(), 5.0) if ranking.selects else 1.0)
+    return int(min(max(n_rows // 10, least), LARGEST))
+
+
+def _sample_fit(objective: Objective, pairs: int) -> Floats:
+    """Minimiser to within a part of the error that sampling has made anyway."""
+    n, size = objective.space.n_rows, objective.space.size
+    if n > 2 * sample_size(objective, n):
+        sample, theta = sample_of(objective, None, pairs)
+        metric = sample.metric
+    else:
+        theta = mean_fit(objective)
+        at = objective.evaluate(theta, objective.space.scores(theta))
+        metric = Factor(spectral_hessian(objective, at))
+    descent = Descent(objective, theta, metric, pairs)
+    goal = 1e-2 * size / n
+    for _ in range(30):
+        if descent.decrement <= goal * descent.now.value or not descent.step():
+            break
+    return descent.now.point.theta
+
+
+def minimise_whitened(
+    objective: Objective,
+    start: Floats | None,
+    progress: Progress,
+    *,
+    pairs: int,
+    max_iter: int,
+) -> Status:
+    """Whitened L-BFGS on F, recorded in `progress`, until the gap is proven small."""
+    sample, theta = sample_of(objective, start, pairs)
+    descent = Descent(objective, theta, sample.metric, pairs)
+    share = len(sample.rows) / objective.space.n_rows
+    best, since = np.inf, 0
+    while True:
+        progress.n_iter += 1
+        decrement, value = descent.decrement, descent.now.value
+        slack = np.inf
+        if decrement <= 0.5 * progress.tol * value * share:
+            descent.refine()
+            slack = sample.slack(objective, descent.now)
+        descent.tell(progress, slack, decrement)
+        if progress.done:
+            return Status.CONVERGED
+        if progress.n_iter >= max_iter:
+            break
+        since = 0 if decrement < 0.5 * best else since + 1
+        best = min(best, decrement)
+        if since >= 5 or not descent.step():
+            break
+    descent.refine()
+    now = descent.now
+    slack = local_slack(objective, now.point.scores, now.weights, now.gradient)
+    descent.tell(progress, slack, best)
+    if progress.done:
+        return Status.CONVERGED
+    return Status.MAX_ITER if progress.n_iter >= max_iter else Status.STALLED

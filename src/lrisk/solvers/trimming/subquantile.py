@@ -1,0 +1,299 @@
+"""Algorithm 1 of the subquantile paper: gradient descent on the rows of lowest loss.
+
+Each step takes the weights λ of the rows by rank of their loss (for the subquantile
+1/h on the h = np lowest and zero elsewhere), and moves against the gradient of
+Φ(·, λ) in the space's own inner product,
+
+    f ← Proj_{‖f‖ ≤ R} [ f − η (Σ_i λ_i ℓ′_i k(x_i, ·) + μ f) ],      η = 1/β,
+    β = c·S′(0)·‖m^½Km^½‖ + μ,   c = sup ℓ″
+
+with the masses m, which is c‖K‖/h + μ for equal ones under the subquantile. c is 1
+for ½(f − y)², ¼ logistic, ½ softmax (the paper's (f − y)² has c = 2 and a gradient
+twice as large, so the same steps). In coefficients the gradient is λ∘ℓ′ + μw: no
+further product with K. Tied losses share the weight of their ranks.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from ..._params import check_choice, check_count, check_real, refused
+from ..._typing import Floats
+from ...losses import Squared
+from ...objective import Objective
+from ..solution import Monitor, Record, Solution, Solver, Status
+from .fast_forward import FastForward
+from .kept import LowestRows
+
+Schedule = str | float | Callable[[int], float]
+
+
+class SubquantileGradient(Solver):
+    """Projected gradient descent on the rows of lowest loss (paper 2, algorithm 1).
+
+    Parameters
+    ----------
+    tol : float, default=0
+        Stop early once ‖g‖²/(2μ), which bounds what is left to gain on the current
+        rows, is at most tol times the objective. 0 takes every step, as the paper does.
+    max_iter : int, default=30000
+        Steps. Without a penalty their number is what regularises: T steps act like a
+        ridge of about ‖K‖/T.
+    learning_rate : {"auto", "inverse_sqrt"}, float or callable, default="auto"
+        ``"auto"`` is 1/β in every step and ``"inverse_sqrt"`` 1/(β√k); a number is the
+        step itself and a function gives it for k = 1, 2, …
+    radius : float or None, default=None
+        R, the largest ‖f‖; None means no limit.
+    start : {"zero", "glorot"}, default="zero"
+        Glorot's start draws every coefficient uniformly from ±√(6/n).
+    fast_forward : bool, default=True
+        Skip over steps that keep the same rows (squared loss in a kernel space with a
+        constant step and no radius): the same iterates up to rounding, in less time.
+
+    Notes
+    -----
+    `history` holds, about a hundred times over the run, the objective, ‖f‖ and the
+    kept rows.
+    """
+
+    name = "subquantile"
+    spectra = frozenset({"flat", "down"})
+    requires = frozenset({"scores", "pullback", "inner", "largest_curvature"})
+    needs_matrix = True
+    #: Records in `history`.
+    records = 100
+
+    def __init__(
+        self,
+        tol: float = 0.0,
+        max_iter: int = 30_000,
+        *,
+        learning_rate: Schedule = "auto",
+        radius: float | None = None,
+        start: str = "zero",
+        fast_forward: bool = True,
+    ) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.radius = radius
+        self.start = start
+        self.fast_forward = fast_forward
+        self.validate()
+
+    def validate(self) -> None:
+        """Positive steps and radius; a known start."""
+        check_real(self, "tol", self.tol, low=0, remedy="0 takes every step")
+        check_count(self, "max_iter", self.max_iter)
+        check_choice(self, "start", self.start, ("zero", "glorot"))
+        check_choice(self, "fast_forward", self.fast_forward, (True, False))
+        if self.radius is not None:
+            remedy = "None means no limit"
+            check_real(self, "radius", self.radius, low=0, low_open=True, remedy=remedy)
+        rate = self.learning_rate
+        if isinstance(rate, str):
+            check_choice(self, "learning_rate", rate, ("auto", "inverse_sqrt"))
+        elif not callable(rate):
+            remedy = "'auto' is 1/β"
+            check_real(self, "learning_rate", rate, low=0, low_open=True, remedy=remedy)
+
+    def _solve(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        *,
+        weights: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        """Take `max_iter` steps from `start`, or from what the parameter says.
+
+        Steps that end above where they began have diverged; then the best recorded
+        point is the solution.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._descend(objective, start, rng, monitor)
+
+    def _descend(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        rng: np.random.Generator | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        began = time.perf_counter()
+        theta = self._first(objective, rng) if start is None else start.copy()
+        lowest = LowestRows(objective.ranking)
+        rate = self._rates(objective, lowest)
+        forward = self._forward(objective, lowest, rate)
+        every = max(1, self.max_iter // self.records)
+        history: list[Record] = []
+        watch = _Watch(self.radius)
+        step, status = 0, Status.STEPS_TAKEN
+        space, loss, y = objective.space, objective.loss, objective.y
+        while True:
+            scores = space.scores(theta)
+            losses = loss.value(y, scores)
+            taken = lowest.weights(losses)
+            gradient = self._gradient(objective, theta, scores, taken)
+            if step % every == 0 or step >= self.max_iter:
+                record = self._record(objective, step, theta, scores, losses, taken)
+                record["seconds"] = time.perf_counter() - began
+                history.append(record)
+                watch.see(record, theta, taken)
+                if monitor is not None:
+                    monitor(record)
+                if self._converged(objective, gradient, record["objective"]):
+                    status = Status.STATIONARY
+                    break
+                if not np.isfinite(record["objective"]) or step >= self.max_iter:
+                    break
+            if forward is not None:
+                goal = min(step - step % every + every, self.max_iter)
+                jumped = forward.advance(theta, losses, taken, goal - step)
+                if jumped:
+                    step += jumped
+                    continue
+            theta -= rate(step + 1) * gradient
+            step += 1
+            if self.radius is not None:
+                self._project(objective, theta)
+        value = record["objective"]
+        if watch.diverged(value):
+            status = Status.DIVERGED
+            value, theta, taken = watch.best
+        return Solution(
+            theta=theta,
+            objective=value,
+            gap=np.inf,
+            dual=-np.inf,
+            weights=taken,
+            n_iter=max(step, 1),
+            status=status,
+            history=history,
+        )
+
+    # -- parts -------------------------------------------------------------------------
+
+    def _first(self, objective: Objective, rng: np.random.Generator | None) -> Floats:
+        size = objective.space.size
+        if self.start == "zero":
+            return np.zeros(size)
+        generator = np.random.default_rng() if rng is None else rng
+        limit = np.sqrt(6.0 / objective.space.n_rows)
+        return generator.uniform(-limit, limit, size)
+
+    def _rates(
+        self, objective: Objective, lowest: LowestRows
+    ) -> Callable[[int], float]:
+        """η^(k)."""
+        rate = self.learning_rate
+        if callable(rate):
+            return lambda k: float(rate(k))
+        if not isinstance(rate, str):
+            constant = float(rate)
+            return lambda k: constant
+        curvature = objective.space.largest_curvature(objective.ranking.mass)
+        curvature *= objective.loss.smoothness * lowest.density
+        inverse = 1.0 / max(curvature + objective.mu, 1e-300)
+        if rate == "auto":
+            return lambda k: inverse
+        return lambda k: inverse / float(np.sqrt(k))
+
+    def _forward(
+        self,
+        objective: Objective,
+        lowest: LowestRows,
+        rate: Callable[[int], float],
+    ) -> FastForward | None:
+        """The fast-forward, where it applies."""
+        schedule = callable(self.learning_rate) or self.learning_rate == "inverse_sqrt"
+        applies = (
+            self.fast_forward
+            and not schedule
+            and self.radius is None
+            and isinstance(objective.loss, Squared)
+            and hasattr(objective.space, "matrix")
+            and lowest.trimmed
+        )
+        return FastForward(objective, rate(1)) if applies else None
+
+    def _gradient(
+        self, objective: Objective, theta: Floats, scores: Floats, weights: Floats
+    ) -> Floats:
+        slopes = objective.loss.derivative(objective.y, scores)
+        slopes *= weights if slopes.ndim == 1 else weights[:, None]
+        gradient = objective.space.pullback(theta, slopes)
+        if objective.mu:
+            gradient += objective.mu * objective.space.penalised(theta)
+        return gradient
+
+    def _record(
+        self,
+        objective: Objective,
+        step: int,
+        theta: Floats,
+        scores: Floats,
+        losses: Floats,
+        weights: Floats,
+    ) -> Record:
+        square = max(objective.space.inner(theta, theta), 0.0)
+        value = float(weights @ losses) + 0.5 * objective.mu * square
+        return {
+            "iteration": step,
+            "objective": value,
+            "gap": np.inf,
+            "norm": float(np.sqrt(square)),
+            "kept": weights > 0,
+        }
+
+    def _converged(self, objective: Objective, gradient: Floats, value: float) -> bool:
+        if self.tol == 0.0 or objective.mu == 0.0:
+            return False
+        space = objective.space
+        if space.intercept:
+            square = float(gradient @ gradient)
+        else:
+            square = space.inner(gradient, gradient)
+        return square <= 2.0 * objective.mu * self.tol * abs(value)
+
+    def _project(self, objective: Objective, theta: Floats) -> None:
+        """Scale f back to the sphere of radius R; intercepts are left alone."""
+        assert self.radius is not None
+        norm = float(np.sqrt(max(objective.space.inner(theta, theta), 0.0)))
+        if not np.isfinite(norm):
+            rule, remedy = "small enough to converge", "use 'auto'"
+            value = self.learning_rate
+            raise ValueError(refused(self, "learning_rate", rule, value, remedy))
+        if norm > self.radius:
+            free = objective.space.n_scores if objective.space.intercept else 0
+            theta[: theta.size - free] *= self.radius / norm
+
+
+class _Watch:
+    """The best recorded point, and whether the steps lead away from the first one.
+
+    A start outside the ball of radius R is not compared with: the projection may raise
+    the objective.
+    """
+
+    def __init__(self, radius: float | None) -> None:
+        self.limit = np.inf if radius is None else radius * (1.0 + 1e-9)
+        self.first = np.inf
+        self.best = (np.inf, np.empty(0), np.empty(0))
+
+    def see(self, record: Record, theta: Floats, weights: Floats) -> None:
+        """Take note of a recorded point."""
+        value = record["objective"]
+        if not record["norm"] <= self.limit or not np.isfinite(value):
+            return
+        if not np.isfinite(self.first):
+            self.first = value
+        if value < self.best[0]:
+            self.best = (value, theta.copy(), weights)
+
+    def diverged(self, value: float) -> bool:
+        """Whether a last value is above the first one, by more than rounding."""
+        room = 1e-9 * abs(self.first)
+        return bool(np.isfinite(self.best[0]) and not value <= self.first + room)

@@ -1,0 +1,60 @@
+"""The fit without features: proven where it is the best, left alone where not."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from lrisk.losses import Logistic
+from lrisk.objective import Objective
+from lrisk.procedures.constant_fit import nearly_constant, without_features
+from lrisk.ranking import Ranking
+from lrisk.solvers import Newton
+from lrisk.spaces import LinearSpace
+from lrisk.spectra import Mean, Superquantile, WorstCase
+
+
+def objective(spectrum, told=0.0, intercept=True):
+    """Classes of which the first feature tells so much."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(80) % 2).astype(float)
+    X = rng.normal(size=(80, 2))
+    X[:, 0] += told * (2.0 * y - 1.0)
+    space = LinearSpace(X, intercept=intercept)
+    return Objective(Ranking(spectrum, 80), Logistic(), space, y, 1.0)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_under_the_worst_case_of_mixed_classes_a_constant_is_best(intercept):
+    problem = objective(WorstCase(), intercept=intercept)
+    loose = Newton(tol=1e-2).solve(problem)
+    found, constant = without_features(problem, loose)
+    assert constant
+    assert found.theta == pytest.approx(0.0, abs=1e-6)
+    assert found.objective == pytest.approx(np.log(2.0), rel=1e-9)
+    assert found.gap <= 1e-6
+    assert found.dual <= np.log(2.0) * (1.0 + 1e-12)
+
+
+def test_a_fit_that_uses_the_features_is_left_alone():
+    problem = objective(Superquantile(0.5), told=2.0)
+    solved = Newton().solve(problem)
+    found, constant = without_features(problem, solved)
+    assert found is solved
+    assert not constant
+
+
+def test_the_mean_and_loose_proofs_are_left_alone():
+    plain = objective(Mean())
+    solved = Newton().solve(plain)
+    assert without_features(plain, solved) == (solved, False)
+    strong = objective(WorstCase())
+    loose = dataclasses.replace(Newton().solve(strong), gap=0.5)
+    assert without_features(strong, loose)[1] is False
+
+
+def test_scores_that_differ_by_no_more_are_nearly_constant():
+    space = LinearSpace(np.arange(2000.0)[:, None], intercept=True)
+    assert nearly_constant(space, np.array([0.0, 3.0]), 0.0)
+    assert nearly_constant(space, np.array([0.1 / 1999.0, 3.0]), 0.1 + 1e-9)
+    assert not nearly_constant(space, np.array([0.1 / 1999.0, 3.0]), 0.09)

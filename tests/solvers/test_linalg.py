@@ -1,0 +1,43 @@
+"""Systems with positive semi-definite matrices, against exact solutions."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from lrisk.solvers._linalg import Factor, solve_positive
+
+
+def system(units):
+    """A well-conditioned matrix in other units, a solution and its right-hand side."""
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(20, 4))
+    matrix = (A.T @ A) * np.outer(units, units)
+    solution = rng.normal(size=4) / units
+    return matrix, solution, matrix @ solution
+
+
+@pytest.mark.parametrize("solve", [solve_positive, lambda m, r: Factor(m).solve(r)])
+@pytest.mark.parametrize("units", [np.ones(4), 10.0 ** np.array([-8, 0, 5, 9])])
+def test_solutions_do_not_depend_on_the_units(solve, units):
+    matrix, solution, right = system(units)
+    assert solve(matrix, right) * units == pytest.approx(solution * units, rel=1e-10)
+
+
+def test_a_parameter_without_effect_stays_put():
+    matrix, solution, right = system(np.ones(4))
+    wide = np.zeros((5, 5))
+    wide[:4, :4] = matrix
+    found = solve_positive(wide, np.append(right, 3.0))
+    assert found == pytest.approx(np.append(solution, 0.0), rel=1e-10)
+
+
+@pytest.mark.parametrize("solve", [solve_positive, lambda m, r: Factor(m).solve(r)])
+def test_a_singular_system_is_solved_as_well_as_it_can_be(solve):
+    matrix = np.ones((3, 3))
+    found = solve(matrix, np.full(3, 6.0))
+    assert matrix @ found == pytest.approx(6.0, rel=1e-6)
+
+
+def test_a_matrix_that_is_not_finite_is_refused():
+    with pytest.raises(scipy.linalg.LinAlgError, match="overflow"):
+        Factor(np.full((2, 2), np.inf))

@@ -1,0 +1,174 @@
+"""Trimmed fits are solved to the end: rounding does not show in them.
+
+Shuffling the rows changes the order of every sum, which is what another processor does.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lrisk
+from lrisk.losses import Logistic
+from lrisk.objective import Objective
+from lrisk.ranking import Ranking
+from lrisk.solvers import Concentration
+from lrisk.solvers.trimming.concentration import (
+    Descent,
+    NewtonRefit,
+    certain,
+    refit_for,
+)
+from lrisk.spaces import LinearSpace
+from lrisk.spectra import Subquantile
+
+MODELS = {
+    "two classes": (lrisk.RiskClassifier("subquantile:0.8"), 2),
+    "light penalty": (lrisk.RiskClassifier("subquantile:0.8", alpha=1e-4), 2),
+    "three classes": (lrisk.RiskClassifier("subquantile:0.8"), 3),
+    "extremile": (
+        lrisk.RiskClassifier(lrisk.spectra.RiskSeekingExtremile(3.0)),
+        2,
+    ),
+    "squared hinge": (lrisk.RiskClassifier("subquantile:0.8", loss="squared_hinge"), 2),
+    "within classes": (
+        lrisk.RiskClassifier(
+            "subquantile:0.8", solver=Concentration(class_balanced=True)
+        ),
+        2,
+    ),
+    "kernel": (lrisk.KernelRiskClassifier("subquantile:0.8", gamma=0.2), 2),
+    "huber": (
+        lrisk.RiskRegressor(
+            "subquantile:0.8", loss="huber", solver=Concentration(starts=0)
+        ),
+        0,
+    ),
+}
+
+
+def data(seed, n_classes, n=60):
+    """Three features, half of the labels by chance; n_classes=0 for numbers."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    scores = X @ rng.normal(size=(3, max(n_classes, 2)))
+    if n_classes == 0:
+        return X, scores[:, 0] + rng.standard_t(1.5, n)
+    y = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
+    return X, np.where(rng.random(n) < 0.5, rng.integers(0, n_classes, n), y)
+
+
+def scores_of(model, X):
+    return getattr(model, "decision_function", model.predict)(X)
+
+
+@pytest.mark.numerics
+@pytest.mark.parametrize("name", MODELS)
+def test_the_order_of_the_rows_does_not_show(name):
+    model, n_classes = MODELS[name]
+    for seed in range(3):
+        X, y = data(seed, n_classes)
+        scores = scores_of(model.fit(X, y), X)
+        kept = model.inlier_mask_
+        order = np.random.default_rng(seed).permutation(len(y))
+        model.fit(X[order], y[order])
+        size = np.abs(scores).max()
+        np.testing.assert_allclose(
+            scores_of(model, X), scores, rtol=0, atol=1e-8 * size
+        )
+        np.testing.assert_array_equal(model.inlier_mask_, kept[order])
+
+
+@pytest.mark.numerics
+@pytest.mark.parametrize("name", ["two classes", "three classes", "extremile", "huber"])
+def test_weights_are_copies(name):
+    model, n_classes = MODELS[name]
+    for seed in range(3):
+        X, y = data(seed, n_classes)
+        weight = np.random.default_rng(seed).integers(0, 4, len(y))
+        scores = scores_of(model.fit(X, y, sample_weight=weight), X)
+        model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+        size = np.abs(scores).max()
+        np.testing.assert_allclose(
+            scores_of(model, X), scores, rtol=0, atol=1e-8 * size
+        )
+
+
+def test_another_blas_kernel_gives_the_same_fit():
+    """Prescott's is the plainest there is; other libraries than OpenBLAS ignore it."""
+    code = (
+        "import numpy as np; from test_concentration import *\n"
+        "for name in ('two classes', 'light penalty', 'three classes', 'kernel'):\n"
+        "    model, k = MODELS[name]\n"
+        "    for seed in range(2):\n"
+        "        X, y = data(seed, k)\n"
+        "        print(*map(float.hex, scores_of(model.fit(X, y), X).ravel()))\n"
+    )
+    here = str(Path(__file__).parent)
+    printed = []
+    for kernel in ("Prescott", "Haswell"):
+        path = os.pathsep.join([here, str(Path(lrisk.__file__).parents[1])])
+        env = {**os.environ, "OPENBLAS_CORETYPE": kernel, "PYTHONPATH": path}
+        result = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=env
+        )
+        assert result.returncode == 0, result.stderr
+        lines = result.stdout.splitlines()
+        printed.append([np.array([*map(float.fromhex, s.split())]) for s in lines])
+    for first, second in zip(*printed):
+        size = np.abs(first).max()
+        np.testing.assert_allclose(first, second, rtol=0, atol=1e-8 * size)
+
+
+def objective_of(seed, alpha=0.5, y=None):
+    X, labels = data(seed, 2)
+    space = LinearSpace(X, intercept=True)
+    y = labels.astype(float) if y is None else y
+    return Objective(Ranking(Subquantile(0.8), len(y)), Logistic(), space, y, alpha)
+
+
+@pytest.mark.numerics
+@pytest.mark.parametrize("alpha", [0.5, 1e-6])
+def test_a_refit_ends_at_the_minimum(alpha):
+    for seed in range(3):
+        objective = objective_of(seed, alpha)
+        mass = objective.ranking.mass
+        zero = objective.at(np.zeros(objective.space.size))
+        point = NewtonRefit(objective)(mass, zero)
+        gradient = objective.gradient(point, mass)
+        terms = np.abs(mass * (objective.y - 0.5)).sum()
+        np.testing.assert_allclose(gradient / terms, 0.0, atol=1e-13)
+
+
+@pytest.mark.numerics
+def test_a_warm_start_changes_nothing():
+    for seed in range(3):
+        X, y = data(seed, 3)
+        model = lrisk.RiskClassifier("subquantile:0.8", warm_start=True).fit(X, y)
+        scores = model.decision_function(X)
+        again = model.fit(X, y).decision_function(X)
+        np.testing.assert_allclose(again, scores, rtol=0, atol=1e-10)
+
+
+def test_of_equal_floors_the_first_stands():
+    objective = objective_of(0)
+    descent = Descent(objective, 1e-6, 100)
+    point = objective.at(np.zeros(objective.space.size))
+    for share, lower in ((1e-15, False), (-1e-15, False), (1e-9, True), (-1e-9, False)):
+        other = point._replace(losses=point.losses * (1.0 - share))
+        assert descent.lower(other, point) is lower
+
+
+@pytest.mark.numerics
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_rows_of_one_class_end_in_certainty(alpha):
+    """There is no minimum: the intercept goes its way until nothing is in doubt."""
+    objective = objective_of(0, alpha, y=np.ones(60))
+    descent = Descent(objective, 1e-6, 100)
+    point = descent.run(refit_for(objective), objective.at(np.zeros(4)))
+    assert objective.value(point) <= certain(objective)
+    assert np.all(point.scores < 60.0)
+    assert not descent.exhausted
