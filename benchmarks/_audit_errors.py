@@ -241,7 +241,7 @@ def _source(change: Callable[[Any, float, np.random.Generator], Any]) -> Plant:
         y = old.copy()
         y[inside] = change(y[inside], clean.error, rng)
         data, wrong = {**clean.data, "site": site, "y": y}, y != old
-        return Planted(data, wrong, np.arange(len(y)), "sources", ("site",),
+        return Planted(data, wrong, np.arange(len(y)), "sources", ("site", "y"),
                        level=level, spared=inside & ~wrong)  # fmt: skip
 
     return plant

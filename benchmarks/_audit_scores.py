@@ -75,12 +75,21 @@ def is_true(finding: Any, planted: Planted) -> bool:
         return False
     if finding.columns and not set(finding.columns) & set(planted.columns):
         return False
-    if finding.section == "sources" or (planted.level and finding.columns):
-        said = (finding.values.get("level"), finding.values.get("value"))
-        return bool(planted.level) and planted.level in said
+    if finding.section == "sources" or (planted.level and "site" in finding.columns):
+        return _names_the_source(finding, planted)
     bad = planted.wrong if planted.spared is None else planted.wrong | planted.spared
     rows = np.asarray(finding.rows, dtype=int) - 1
     return float(np.mean(bad[rows])) >= MOSTLY
+
+
+def names_cause(finding: Any, planted: Planted) -> bool:
+    """Whether a true finding also says which source is bad, if one is."""
+    return not planted.level or _names_the_source(finding, planted)
+
+
+def _names_the_source(finding: Any, planted: Planted) -> bool:
+    said = (finding.values.get("level"), finding.values.get("value"))
+    return bool(planted.level) and planted.level in said
 
 
 def _is_the_slip(finding: Any, planted: Planted) -> bool:

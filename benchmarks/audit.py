@@ -48,6 +48,7 @@ from benchmarks._audit_scores import (
     counted,
     is_known,
     is_true,
+    names_cause,
 )
 from benchmarks._audit_tables import (
     KINDS,
@@ -135,7 +136,7 @@ def _outcome(
     actual = int(np.sum(result.flags & ~made.wrong & ~odd))
     return Outcome(
         counts,
-        tuple(sorted({f.section for f in true})),
+        tuple(sorted({f.section for f in true if names_cause(f, made)})),
         tuple(_in_words(f) for f in false),
         any(f.section == "slips" for f in false),
         Alarms(actual, float(result.expected_false_flags)),

@@ -19,6 +19,7 @@ from benchmarks._audit_scores import (
     counted,
     is_known,
     is_true,
+    names_cause,
     total,
 )
 from benchmarks._audit_tables import Known
@@ -84,11 +85,20 @@ def test_a_stretch_is_true_only_of_rows_in_order():
 
 
 def test_a_source_is_named_by_its_level():
-    made = planted("sources", ("site",), level="Cork")
+    made = planted("sources", ("site", "y"), level="Cork")
     assert is_true(finding("sources", "noisier", ["site"], level="Cork"), made)
     assert not is_true(finding("sources", "noisier", ["site"], level="Delft"), made)
     assert is_true(finding("shared", "level", ["site"], value="Cork"), made)
     assert not is_true(finding("sources", "noisier", ["site"], level=""), planted())
+
+
+def test_labels_of_a_bad_source_are_wrong_but_do_not_name_it():
+    made = planted("sources", ("site", "y"), level="Cork")
+    labels = finding("labels", "mistaken", ["y"], label="ill", likely="well")
+    assert is_true(labels, made) and not names_cause(labels, made)
+    source = finding("shared", "level", ["site"], value="Cork")
+    assert is_true(source, made) and names_cause(source, made)
+    assert names_cause(labels, planted())
 
 
 def test_what_is_listed_of_a_table_is_no_false_claim():
