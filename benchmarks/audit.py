@@ -158,11 +158,17 @@ def _planted_jobs(tables: list[str], seeds: int, only: list[str]) -> list[Job]:
         (kind, table, seed)
         for classes, kinds in ((False, OF_NUMBERS), (True, OF_CLASSES))
         for kind in kinds
-        if not only or any(word in kind for word in only)
+        if not only or any(_means(word, kind) for word in only)
         for table in tables
         if TABLES[table].classes == classes
         for seed in range(seeds)
     ]
+
+
+def _means(word: str, kind: str) -> bool:
+    """Whether a word stands for a kind: its name, or a part of several names."""
+    exact = word in OF_NUMBERS or word in OF_CLASSES
+    return word == kind if exact else word in kind
 
 
 def _line(job: Job, outcome: Outcome) -> str:
@@ -247,7 +253,7 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--clean", type=int, default=30 * len(KINDS))
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", nargs="+", default=[], help="words of kinds")
+    parser.add_argument("--only", nargs="+", default=[], help="kinds, or words")
     parser.add_argument("--tables", nargs="+", default=[], help=", ".join(TABLES))
     options = parser.parse_args([] if given is None else given)
     asked = options.parts or ["planted", "clean"]
