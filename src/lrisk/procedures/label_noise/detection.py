@@ -24,7 +24,7 @@ from ..._typing import Bools, Floats, Indices
 from .constants import CONSTANTS
 from .folds import LabelledRows
 from .likelihood import label_terms, uniform_noise
-from .mixture import RIDGE, Mixture, fit_mixture
+from .mixture import Mixture, fit_mixture
 
 #: Shares at which the likelihood is profiled, and from which on they matter to a fit.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.44, 0.47)
@@ -32,12 +32,8 @@ MATTERS = 0.05
 #: Nats from the highest profile at which a share is not excluded at level 0.9: half the
 #: quantile of χ² with one degree of freedom.
 SUPPORT = float(chdtri(1, 0.1) / 2.0)
-#: Priors to choose from: rows per class by which that of T counts (uniform flips, or a
-#: weak one), and nats that a weight of one costs. Weights fitted to few rows are
-#: uncertain, and the higher price makes others likelier; where x determines the classes
-#: of many it flattens them, and a tenth of the noise is called overlap. All rows
-#: together are fitted at the last, a normal prior of standard deviation 10.
-STRENGTHS, RIDGES = (np.inf, 1.0), (RIDGE, 0.005)
+#: Rows per class by which the prior of T counts: uniform flips, and two weak ones.
+STRENGTHS = (np.inf, 20.0, 1.0)
 
 
 class Detection(NamedTuple):
@@ -90,7 +86,7 @@ class Detector:
         total = float(self._weight[self._used].sum())
         self._clean_share = max(CONSTANTS.clean_share, 1.0 / max(total, 2.0))
         self._clean = uniform_noise(self._clean_share, self._K)
-        self._trusted, self._ridge = rows.sure(), RIDGES[-1]
+        self._trusted = rows.sure()
         self._doubtful = float(np.average(~self._trusted, weights=rows.weight))
 
     def detect(self, given: float | None = None) -> Detection:
@@ -152,12 +148,7 @@ class Detector:
         codes = self._codes[rows] + self._K * self._trusted[rows]
         own = self._logs[:, rows], codes, self._weight[rows]
         return fit_mixture(
-            *own,
-            noise,
-            start=start,
-            strength=strength,
-            sure=self._clean,
-            ridge=self._ridge,
+            *own, noise, start=start, strength=strength, sure=self._clean
         )
 
     def _fits(self, rows: Indices, strengths: tuple[float, ...]) -> list[Mixture]:
@@ -178,26 +169,22 @@ class Detector:
 
     def _compared(self) -> tuple[float, float, float, float]:
         """Strength that held-out labels prefer, G, its evidence, G of trusted ones."""
-        totals = np.zeros((len(RIDGES) * len(STRENGTHS), 5))
+        totals = np.zeros((len(STRENGTHS), 4))
         own = self._folds[self._used]
         for f in np.unique(own):
-            rows, tables = self._used[own == f], []
-            for self._ridge in RIDGES:  # the last stays
-                fits = self._fits(self._used[own != f], STRENGTHS)
-                p0, *others = (self._labels(one, rows) for one in fits)
-                tables += [(p0, p1) for p1 in others]
-            for total, (p0, p1) in zip(totals, tables):
+            rows = self._used[own == f]
+            fits = self._fits(self._used[own != f], STRENGTHS)
+            p0, *others = (self._labels(one, rows) for one in fits)
+            for total, p1 in zip(totals, others):
                 ratio = np.log(p1) - np.log(p0)
-                at = np.arange(len(rows)), self._codes[rows]
-                seen, mean = ratio[at], np.sum(p0 * ratio, axis=1)
+                seen = ratio[np.arange(len(rows)), self._codes[rows]]
+                mean = np.sum(p0 * ratio, axis=1)
                 variance = np.sum(p0 * ratio**2, axis=1) - mean**2
-                told = seen * self._trusted[rows]
-                parts = np.array([np.log(p1[at]), seen, mean, variance, told])
+                parts = np.array([seen, mean, variance, seen * self._trusted[rows]])
                 total += parts @ self._weight[rows]
         best = int(np.argmax(totals[:, 0]))
-        _, gain, mean, variance, told = map(float, totals[best])
-        evidence = (gain - mean) / max(variance, 1e-12) ** 0.5
-        return STRENGTHS[best % len(STRENGTHS)], gain, evidence, told
+        gain, mean, variance, told = map(float, totals[best])
+        return STRENGTHS[best], gain, (gain - mean) / max(variance, 1e-12) ** 0.5, told
 
     def _labels(self, fitted: Mixture, rows: Indices) -> Floats:
         """P(y | x) of all labels that rows could have, shape (len(rows), K)."""

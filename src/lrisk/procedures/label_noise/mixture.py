@@ -18,7 +18,8 @@ from scipy.optimize import minimize
 from ..._typing import Floats, Indices
 from .likelihood import label_terms, probabilities
 
-#: Nats that a weight of one costs (references have unit size), or an offset of one.
+#: Nats that a weight of one costs (references have unit size), or an offset of one: few
+#: enough for any slope that labels ask for.
 RIDGE = 0.25
 #: Limits of log T[k, j]/T[k, k], j ≠ k: any flip is less likely than a right label.
 FLIPS = (-12.0, -0.1)
@@ -50,15 +51,13 @@ def fit_mixture(
     start: Mixture | None = None,
     strength: float | None = None,
     sure: Floats | None = None,
-    ridge: float = RIDGE,
 ) -> Mixture:
     """Find w and b of greatest likelihood, and T if its prior has a strength.
 
     `logs`, shape (m, n, K), are those of the references. `noise` is T, by default I;
     with a strength (rows per class; ∞ for uniform flips) it is the centre of the prior,
     and where T starts. w and b start from those of `start`. `sure` is T₀, needed if
-    codes are of trusted labels, from K to 2K − 1. A weight or an offset of one
-    costs `ridge` nats.
+    codes are of trusted labels, from K to 2K − 1.
     """
     m, n, K = logs.shape
     flat = np.ascontiguousarray(logs).reshape(m, n * K)
@@ -79,9 +78,9 @@ def fit_mixture(
         scores = (w @ flat).reshape(n, K) + b
         rows, truth, posterior = label_terms(scores, codes, np.hstack([T, sure]))
         pull = weight[:, None] * (truth - posterior)
-        loss = ridge * float(w @ w + b @ b) - float(weight @ rows)
+        loss = RIDGE * float(w @ w + b @ b) - float(weight @ rows)
         slopes = [flat @ pull.ravel(), pull.sum(axis=0)]
-        slopes = [s + 2.0 * ridge * t for s, t in zip(slopes, (w, b))]
+        slopes = [s + 2.0 * RIDGE * t for s, t in zip(slopes, (w, b))]
         if strength is not None:
             seen = np.zeros((K, 2 * K))  # expected rows of true class k labelled j
             np.add.at(seen.T, codes, weight[:, None] * posterior)
