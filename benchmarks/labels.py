@@ -1,219 +1,125 @@
 """Wrong labels: what `LabelErrorDetector` finds, beside cleanlab where it is installed.
 
-    python -m benchmarks.labels [--all] [--seeds 5] [--rows 20000]
+    python -m benchmarks.labels [noise] [clean] [bounded] [found] [intervals]
+        [--all] [--seeds 5] [--draws 60] [--rows 20000] [--jobs 2]
 
-Every table once clean and with labels made wrong: uniformly (sym), of the largest class
+*noise*: tables clean and with labels made wrong: uniformly (sym), of the largest class
 into the second largest (cc), and the more the farther out x is (far). For each cell the
 mean over seeds of average precision of the scores, precision/recall of the flags, the
-share that was found and the true one, false flags expected and found, and the answers;
-of clean tables the flags and the largest share of a class among them; at the end how
-many cells keep what is promised. Methods are developed on breast cancer, digits and
-synthetic data only; ``--all`` adds the others.
+share that was found and the true one, false flags expected and found, and the answers.
+*clean*: drawn tables of 10³ to 10⁵ rows whose classes x determines. *bounded*: drawn
+tables whose classes no x determines, and what is said of them; nothing is promised.
+*found*: noise that must be found. *intervals*: coverage and median width of
+`contamination_interval_`, level .9, in that many draws of each cell. At the end each
+goal, met or missed by how much; status 1 if one is missed.
+
+Methods are developed on breast cancer, digits and drawn tables only; ``--all`` adds the
+others to *noise*.
 """
 
 import argparse
-import collections
-import importlib.util
 import sys
-import time
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import groupby
 from typing import Any
 
 import numpy as np
-from sklearn import datasets
-from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.metrics import average_precision_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-import lrisk
-from benchmarks._data import available, folder, table
+from benchmarks import _labels_data as data
+from benchmarks._data import available
+from benchmarks._labels_goals import Cells, goals, mean, pooled
+from benchmarks._labels_runs import CLEANLAB, INTERVALS, Job, Record, run
 
-Labels = Any
+PARTS = ("noise", "clean", "bounded", "found", "intervals")
 NOISE = ("clean", "sym20", "sym40", "cc20", "far20")
-CLEANLAB = importlib.util.find_spec("cleanlab") is not None
 
 
-def _circle(seed: int, n: int = 2000) -> tuple[Any, Labels]:
-    X = np.random.default_rng(seed).normal(size=(n, 2))
-    return X, (np.hypot(*X.T) > 1.18).astype(int)
+def cells(part: str, every: bool) -> Iterator[tuple[str, str, str]]:
+    """Table, noise and method of all cells of a part."""
+    if part == "noise":
+        names = [*data.DEVELOPMENT, *(data.OTHERS if every and available() else ())]
+        for name in names:
+            for noise in NOISE:
+                yield name, noise, "lrisk"
+                if CLEANLAB:
+                    yield name, noise, "cleanlab"
+    elif part == "found":
+        for name in data.FOUND:
+            yield name, "sym10" if name == "circle, n=2000" else "sym20", "lrisk"
+    elif part == "intervals":
+        for name, (_, noises) in INTERVALS.items():
+            for noise in noises:
+                yield name, noise, "lrisk"
+    else:
+        for name in data.DETERMINED if part == "clean" else data.BOUNDED:
+            yield name, "clean", "lrisk"
 
 
-def _curved(seed: int, n: int = 20_000) -> tuple[Any, Labels]:
-    X = np.random.default_rng(seed).normal(size=(n, 6))
-    return X, (X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + X[:, 3] > 0).astype(int)
-
-
-def _csv(name: str) -> tuple[Any, Labels]:
-    data = table(name)
-    return data[:, :-1], data[:, -1].astype(int)
-
-
-def _npz(name: str) -> tuple[Any, Labels]:
-    with np.load(folder() / f"{name}.npz") as file:
-        part = "train" if "y_train" in file else "test"
-        return file[f"X_{part}"].astype(float), file[f"y_{part}"]
-
-
-DEVELOPMENT: dict[str, Callable[[int], tuple[Any, Labels]]] = {
-    "breast_cancer": lambda seed: datasets.load_breast_cancer(return_X_y=True),
-    "digits": lambda seed: datasets.load_digits(return_X_y=True),
-    "circle": _circle,
-    "curved": _curved,
-}
-OTHERS: dict[str, Callable[[int], tuple[Any, Labels]]] = {
-    "heart_cleveland": lambda seed: _csv("heart_cleveland"),
-    "wine_quality_red": lambda seed: _csv("wine_quality_red"),
-    "satimage": lambda seed: _csv("satimage"),
-    "mnist_1v3": lambda seed: _npz("mnist_1v3"),
-    "emotion": lambda seed: _npz("emotion_bert_pca45"),
-    "iwildcam": lambda seed: _npz("iwildcam_resnet18_pca73"),
-}
-
-
-def drawn(name: str, noise: str, seed: int, most: int) -> tuple[Any, Labels, Any]:
-    """Three quarters of the rows, labels 0, …, K − 1, and which of them are wrong."""
-    X, y = (DEVELOPMENT | OTHERS)[name](seed)
-    X = np.asarray(X, dtype=float).reshape(len(y), -1)
-    rng = np.random.default_rng(seed)
-    rows = rng.permutation(len(y))[: min(int(0.75 * len(y)), most)]
-    X, y = X[rows], np.unique(y[rows], return_inverse=True)[1]
-    counts, chance = np.bincount(y), rng.random(len(y))
+def line(part: str, noise: str, records: list[Record]) -> str:
+    """What is said of one cell."""
+    counts = Counter(record.get("answer", "") for record in records)
+    said = ", ".join(f"{count} {answer}" for answer, count in counts.items() if answer)
+    if part == "intervals":
+        width = float(np.median([record["width"] for record in records]))
+        return (
+            f"covers the law in {mean(records, 'covers'):.2f}, "
+            f"these rows in {mean(records, 'covers_rows'):.2f}, width {width:.3f}  "
+            + said
+        )
+    flags = [record["flags"] for record in records]
+    end = f"{mean(records, 'cpu'):6.1f} s  {said}"
     if noise == "clean":
-        return X, y, np.zeros(len(y), dtype=bool)
-    share = int(noise[-2:]) / 100
-    if noise.startswith("cc"):
-        largest, second = np.argsort(-counts, kind="stable")[:2]
-        wrong = (y == largest) & (chance < share)
-        return X, np.where(wrong, second, y), wrong
-    if noise.startswith("far"):
-        z = (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1.0)
-        rank = np.argsort(np.argsort(np.linalg.norm(z, axis=1))) / len(y)
-        share = np.minimum(2.0 * share * rank, 0.95)
-    wrong = chance < share
+        told = f"flags {np.mean(flags):.1f}, at most {max(flags)}"
+        if part == "bounded":
+            ends = [mean_end(records, i) for i in range(2)]
+            told += f", share {mean(records, 'share'):.3f} in [{ends[0]}, {ends[1]}]"
+        return f"{told} of {mean(records, 'n'):.0f} {end}"
+    precision, recall = pooled(records)
+    true = mean(records, "wrong") / mean(records, "n")
     return (
-        X,
-        np.where(wrong, y + rng.integers(1, len(counts), len(y)), y) % len(counts),
-        wrong,
+        f"{mean(records, 'ap'):.2f} {precision:.2f}/{recall:.2f} "
+        f"{mean(records, 'share'):.3f} ({true:.3f}) "
+        f"{mean(records, 'expected'):.1f}/{mean(records, 'false'):.1f} {end}"
     )
 
 
-def ours(X: Any, y: Labels, seed: int) -> dict[str, Any]:
-    found = lrisk.LabelErrorDetector(random_state=seed).fit(X, y)
-    return {
-        "score": found.outlier_score_,
-        "flags": ~found.inlier_mask_,
-        "share": found.contamination_,
-        "expected": found.expected_false_flags_,
-        "answer": found.answer_,
-    }
+def mean_end(records: list[Record], end: int) -> str:
+    return f"{np.mean([record['interval'][end] for record in records]):.2f}"
 
 
-def cleanlab(X: Any, y: Labels, seed: int) -> dict[str, Any]:
-    from cleanlab.filter import find_label_issues
-    from cleanlab.rank import get_label_quality_scores
-
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    trees = ExtraTreesClassifier(100, min_samples_leaf=3, random_state=seed)
-    p = cross_val_predict(trees, X, y, cv=folds, method="predict_proba")
-    flags = find_label_issues(y, p)
-    return {
-        "score": 1.0 - get_label_quality_scores(y, p),
-        "flags": flags,
-        "share": float(flags.mean()),
-        "expected": float("nan"),
-        "answer": "",
-    }
-
-
-def cell(name: str, noise: str, seeds: int, most: int, method: Any) -> dict[str, Any]:
-    """Means over seeds of one cell, and how often each answer was given."""
-    sums: dict[str, list[float]] = collections.defaultdict(list)
-    answers: collections.Counter[str] = collections.Counter()
-    for seed in range(seeds):
-        X, y, wrong = drawn(name, noise, seed, most)
-        began = time.process_time()
-        found = method(X, y, seed)
-        sums["cpu"].append(time.process_time() - began)
-        flags, answers[found["answer"]] = found["flags"], answers[found["answer"]] + 1
-        sums["flags"].append(flags.sum())
-        sums["share"].append(found["share"])
-        sums["true"].append(wrong.mean())
-        sums["wrong"].append(wrong.sum())
-        sums["expected"].append(found["expected"])
-        sums["false"].append(np.sum(flags & ~wrong))
-        sums["class"].append(max(flags[y == code].mean() for code in np.unique(y)))
-        if wrong.any():
-            sums["ap"].append(average_precision_score(wrong, found["score"]))
-            sums["recall"].append(flags[wrong].mean())
-            if flags.any():
-                sums["precision"].append(wrong[flags].mean())
-    means: dict[str, Any] = {key: float(np.mean(all_)) for key, all_ in sums.items()}
-    means.setdefault("precision", float("nan"))
-    return means | {"answers": answers, "silent": answers["cannot tell"] / seeds}
-
-
-def line(noise: str, m: dict[str, Any]) -> str:
-    """One line of the table."""
-    said = ", ".join(f"{count} {a}" for a, count in m["answers"].items() if a)
-    end = f"{m['cpu']:6.1f} s  {said}"
-    if noise == "clean":
-        return f"flags {m['flags']:.1f}, of a class at most {m['class']:.3f} {end}"
-    return (
-        f"{m['ap']:.2f} {m['precision']:.2f}/{m['recall']:.2f} "
-        f"{m['share']:.3f} ({m['true']:.3f}) {m['expected']:.1f}/{m['false']:.1f} {end}"
-    )
-
-
-def summary(cells: dict[tuple[str, str, str], dict[str, Any]]) -> list[str]:
-    """What lrisk promises of the whole table; cells by data, noise and method."""
-    own = {key[:2]: m for key, m in cells.items() if key[2] == "lrisk"}
-    ranked = [
-        own[key[:2]]["ap"] >= m["ap"] - 0.02
-        for key, m in cells.items()
-        if key[2] == "cleanlab" and key[1] != "clean"
-    ]
-    biased = [m for (_, noise), m in own.items() if noise.startswith("cc")]
-    biased = [m for m in biased if m["wrong"] >= 50]
-    good = [m["precision"] >= 0.85 and m["recall"] >= 0.3 for m in biased]
-    uniform = [m for (_, noise), m in own.items() if noise.startswith("sym")]
-    near = [abs(m["share"] - m["true"]) <= 0.05 for m in uniform]
-    flagged = [m["flags"] for (_, noise), m in own.items() if noise == "clean"]
-    told = f"average precision ≥ cleanlab − .02: {sum(ranked)} of {len(ranked)} cells"
-    return [
-        told if ranked else "average precision: nothing to compare with",
-        f"one class into another, ≥ 50 wrong rows: precision ≥ .85 and recall ≥ .3 in "
-        f"{sum(good)} of {len(good)} cells, cannot tell in "
-        f"{np.mean([m['silent'] for m in biased] or [0.0]):.0%} of the tables",
-        f"uniform: share within .05 in {sum(near)} of {len(near)} cells, cannot tell "
-        f"in {np.mean([m['silent'] for m in uniform] or [0.0]):.0%} of the tables",
-        f"clean: at most {max(flagged, default=0.0):.1f} flags",
-    ]
-
-
-def main(given: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.labels")
+def main(given: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("benchmarks.labels", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []])
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=60)
     parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args([] if given is None else given)
-    names = list(DEVELOPMENT)
-    if options.all and available():
-        names += OTHERS
-    methods = {"lrisk": ours} | ({"cleanlab": cleanlab} if CLEANLAB else {})
     if not CLEANLAB:
         print("cleanlab is not installed: its lines are missing (pip install cleanlab)")
-    print(
-        "average precision, precision/recall, share (true), false flags expected/found"
-    )
-    cells = {}
-    for name in names:
-        for noise in NOISE:
-            for method, run in methods.items():
-                m = cell(name, noise, options.seeds, options.rows, run)
-                print(f"{name:<18}{noise:<7}{method:<9}{line(noise, m)}", flush=True)
-                cells[name, noise, method] = m
-    print("\n".join(summary(cells)))
+    print("average precision, precision/recall, share (true), false expected/found")
+    jobs = [
+        Job(part, *cell, seed, options.rows)
+        for part in options.parts or PARTS
+        for cell in cells(part, options.all)
+        for seed in range(options.draws if part == "intervals" else options.seeds)
+    ]
+    finished: Cells = defaultdict(list)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        pairs: Any = zip(jobs, pool.map(run, jobs), strict=True)
+        for cell, own in groupby(pairs, key=lambda pair: pair[0].cell):
+            part, name, noise, method = cell
+            finished[cell] = [record for _, record in own]
+            words = line(part, noise, finished[cell])
+            print(f"{part:<10}{name:<30}{noise:<6}{method:<9}{words}", flush=True)
+    found = goals(finished)
+    print("\n".join(map(str, found)))
+    return int(not all(goal.met for goal in found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -115,6 +115,69 @@ def test_a_reference_gets_the_labels_of_the_user():
     assert np.all(np.isfinite(found.outlier_score_))
 
 
+class Witness(LogisticRegression):
+    """Notes which rows it is fitted to, and which it is asked of."""
+
+    calls: ClassVar[list] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.own_ = set(X[:, -1])
+        return super().fit(X, y, sample_weight)
+
+    def predict_proba(self, X):
+        Witness.calls.append((self.own_, set(X[:, -1])))
+        return super().predict_proba(X)
+
+
+def test_no_reference_is_asked_of_a_place_that_it_has_seen():
+    """Equal rows are one place; groups that hold them join it. The last column names
+    it."""
+    rng = np.random.default_rng(0)
+    X, y, _, _ = rule(n=240)
+    place = np.repeat(np.arange(120.0), 2)
+    X = np.column_stack([np.repeat(X[::2], 2, axis=0), place])  # pairs of equal rows
+    order = rng.permutation(240)
+    Witness.calls.clear()
+    LabelErrorDetector(Witness(), random_state=0).fit(X[order], y[order])
+    assert len(Witness.calls) == 20
+    assert all(not own & asked for own, asked in Witness.calls)
+    X[:, -1] = np.arange(240) // 4  # no longer equal, but told
+    X[:, 0] += 0.01 * rng.normal(size=240)
+    Witness.calls.clear()
+    groups = X[order, -1].astype(int)
+    LabelErrorDetector(Witness(), random_state=0).fit(X[order], y[order], groups=groups)
+    assert len(Witness.calls) == 20
+    assert all(not own & asked for own, asked in Witness.calls)
+
+
+def test_no_class_is_erased_by_flags():
+    """A class of one in a hundred, and thirty classes, much noise told or found."""
+    rng = np.random.default_rng(0)
+    rare = np.repeat([0, 1], [600, 6])
+    many = np.repeat(np.arange(30), 10)
+    for truth, K in ((rare, 2), (many, 30)):
+        centres = 6.0 * rng.normal(size=(K, 5))
+        X = centres[truth] + rng.normal(size=(len(truth), 5))
+        wrong = rng.random(len(truth)) < 0.2
+        y = (truth + wrong * rng.integers(1, K, len(truth))) % K
+        for share in ("auto", 0.49):
+            found = LabelErrorDetector(contamination=share, random_state=0).fit(X, y)
+            assert not found.inlier_mask_.all()
+            assert set(y[found.inlier_mask_]) == set(y)
+
+
+def test_weights_count_as_copies():
+    X, y, _, _ = rule(n=200)
+    weight = np.random.default_rng(0).integers(1, 4, 200)
+    many = np.repeat(np.arange(200), weight)
+    a = LabelErrorDetector(random_state=0).fit(X, y, sample_weight=weight)
+    b = LabelErrorDetector(random_state=0).fit(X[many], y[many])
+    assert a.answer_ == b.answer_
+    assert a.contamination_ == pytest.approx(b.contamination_, abs=0.03)
+    score = b.outlier_score_[np.unique(many, return_index=True)[1]]
+    assert np.corrcoef(a.outlier_score_, score)[0, 1] > 0.95
+
+
 def test_one_digit_taken_for_another_is_found_with_its_direction():
     X, y = load_digits(return_X_y=True)
     rng = np.random.default_rng(0)
