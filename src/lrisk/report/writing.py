@@ -9,6 +9,7 @@ import math
 import os
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -123,14 +124,19 @@ def rows_csv(result: AuditResult) -> str:
     Numbers stay numbers; unknown ones are empty. Words that a spreadsheet would take
     for a formula get an apostrophe in front.
     """
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
     columns = dict(result.row_table())
-    writer.writerow(columns)
     arrays = [np.asarray(column) for column in columns.values()]
+    parts = [_lines([list(columns)])]
     for first in range(0, len(arrays[0]), ROWS_AT_ONCE):
         some = (own[first : first + ROWS_AT_ONCE].tolist() for own in arrays)
-        writer.writerows([_cell(cell) for cell in line] for line in zip(*some))
+        parts.append(_lines([_cell(cell) for cell in line] for line in zip(*some)))
+    return "".join(parts)
+
+
+def _lines(rows: Iterable[list[str]]) -> str:
+    """Rows as CSV; of some only, for a buffer of text has four bytes a letter."""
+    table = io.StringIO()
+    csv.writer(table, lineterminator="\n").writerows(rows)
     return table.getvalue()
 
 
