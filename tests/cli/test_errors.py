@@ -269,3 +269,11 @@ def test_completion_is_documented_and_works():
         command, capture_output=True, text=True, env={**os.environ, **words}
     )
     assert "--fail-above" in run.stdout
+
+
+def test_a_first_line_that_looks_like_data_is_not_quoted(tmp_path):
+    lines = [f"SECRET{i},{4.5 * i},Town{i},{i}" for i in range(50)]
+    (tmp_path / "bare.csv").write_text("\n".join(lines) + "\n")
+    run = lrisk("audit", "bare.csv", "--target", "price", "--redact", cwd=tmp_path)
+    assert run.returncode == 2 and "SECRET" not in run.stdout + run.stderr
+    one_line(run, "--no-header")

@@ -439,5 +439,5 @@ def test_a_model_worse_than_a_constant_is_called_so(by_model, how):
         assert "your &lt;b&gt;" in page and "<b>" not in page
         words = f"mean |error| of 1960 held-out rows {by_model:g}, always the mean 3"
         assert words in page
-    worth = "flags, scores and shares that come of it are worth little"
+    worth = "flags, scores and shares that follow from it are worth little"
     assert (worth in audit.summary) == (how == "worse")

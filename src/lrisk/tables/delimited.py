@@ -114,10 +114,10 @@ def check_header(name: str, header: list[str]) -> None:
             f"{name} has {len(header)} columns; at most {MOST_COLUMNS} can be used"
         )
     if looks_like_data(header):
-        shown = ", ".join(header[:3])[:60]
+        # Its cells are not quoted: they may be what must not be told.
         raise ValueError(
-            f"{name}: the first line looks like data ({shown}); pass --no-header if it "
-            "is, and name columns c1, c2, ..."
+            f"{name}: the first line looks like data; pass --no-header if it is, and "
+            "name columns c1, c2, ..."
         )
 
 

@@ -146,14 +146,20 @@ def _of_model(result: AuditResult) -> list[str]:
     if compared.worse:
         told.append(
             f"Rows were judged by {compared.label}, which did worse than a constant "
-            f"({beside_constant_words(compared)}): flags, scores and shares that come "
-            "of it are worth little."
+            f"({beside_constant_words(compared)}): flags, scores and shares that "
+            "follow from it are worth little."
+        )
+    if compared.measure == "accuracy":
+        told.append(
+            f"Labels were judged by {compared.label} and by the audit's own fits "
+            "together: neither alone decides."
         )
     if abs(compared.offset) > compared.noise_scale:
         side = "low" if compared.offset > 0.0 else "high"
         told.append(
-            f"What {compared.label} expected was {number(abs(compared.offset))} too "
-            f"{side} as a rule; that was made up for before rows were judged."
+            f"The values expected by {compared.label} were typically "
+            f"{number(abs(compared.offset))} too {side}; this was corrected before "
+            "rows were judged."
         )
     return told
 
@@ -306,7 +312,7 @@ def _when_in_doubt(result: AuditResult) -> list[str]:
     if (result.far_rows or result.tail_rows) and not flagged:
         steps.append("Look at the least fitting rows: they lie far out.")
     if flagged > wrong + right:
-        worst = counted(min(flagged, 20), "worst row", "worst rows")
+        worst = "flagged row" if flagged == 1 else f"{min(flagged, 20)} worst rows"
         steps.append(
             f"Look at the {worst} first, write 'wrong' or 'right' into the verdict "
             "column of rows.csv, and give the file back (--verdicts rows.csv): it "

@@ -181,7 +181,7 @@ def test_a_factor_within_the_tail_of_a_skewed_column():
         assert finding.rows == (rows + 1).tolist()
         assert finding.numbers["factor"] == 10.0
     words = ColumnValues().words(finding)
-    assert words.startswith("area: 12 rows far above what their other columns let")
+    assert words.startswith("area: 12 rows far above what their other columns suggest")
     assert words.endswith("Divided by 10 they would be usual.")
     assert "(" not in ColumnValues().words(finding.redacted())
 

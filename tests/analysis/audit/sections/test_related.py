@@ -49,3 +49,16 @@ def test_nothing_is_expected_of_missing_cells_and_of_what_is_not_positive():
     (off,) = found(-a, b, c, np.full(500, np.nan))
     assert np.flatnonzero(off.inside).tolist() == [0, 1, 2, *range(4, 10)]
     assert found(-a, -b) == [] and found(b) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_in_another_unit_do_not_make_the_others_wrong(seed):
+    """A log whose temperature is in degrees Fahrenheit for a part of its rows."""
+    rng = np.random.default_rng(seed)
+    day = np.arange(2000) / 288.0
+    warm = 12.0 + 7.0 * np.sin(2.0 * np.pi * day) + rng.normal(scale=0.5, size=2000)
+    moist = 80.0 - 1.2 * warm + rng.normal(size=2000)
+    power = 200.0 + 3.0 * warm + rng.normal(scale=3.0, size=2000)
+    warm = np.maximum(warm, 0.3)
+    warm[1500:1700] = 1.8 * warm[1500:1700] + 32.0
+    assert not any(one.inside[:1500].any() for one in found(warm, moist, power))

@@ -63,16 +63,16 @@ class ColumnValues:
         rows = counted(finding.count, "row")
         shown = f" ({values['range']})" if "range" in values else ""
         if finding.kind in ("far above", "far below"):
-            nearest = f", {values['nearest']}," if "nearest" in values else ""
+            nearest = f", {values['nearest']}" if "nearest" in values else ""
             return (
-                f"{name}: {rows} {finding.kind} all others{shown}; the nearest other "
-                f"value{nearest} is {number(numbers['ratio'], 2)} times as near to the "
-                f"middle.{_undone(numbers)}"
+                f"{name}: {rows} {finding.kind} all others{shown}, "
+                f"{number(numbers['ratio'], 2)} times as far from the middle as the "
+                f"nearest other value{nearest}.{_undone(numbers)}"
             )
         if finding.kind in ("above its row", "below its row"):
             side = finding.kind.split()[0]
             return (
-                f"{name}: {rows} far {side} what their other columns let expect{shown}."
+                f"{name}: {rows} far {side} what their other columns suggest{shown}."
                 f"{_undone(numbers)}"
             )
         value = values.get("value", "one value")

@@ -22,6 +22,9 @@ RIDGE = 0.1
 #: Factors by which values with a slipped point, or in another unit, are off: points;
 #: inches, pounds, feet or months, minutes, degrees Fahrenheit, metres of a foot, miles.
 FACTORS = (10.0, 100.0, 1000.0, 2.54, 2.2046, 12.0, 60.0, 1.8, 0.3048, 1.6093)
+#: Those that are looked for inside a tail: a slipped point. Two of the units are never
+#: far apart, and nearly every group of values would be usual by one of them.
+POINTS = FACTORS[:3]
 #: Different values that tell a factor: fewer are usual by one of so many, by chance.
 FEWEST_SCALED = 5
 
@@ -106,7 +109,7 @@ def _behind_a_gap(
         inside = off >= edge if above else off <= edge
         usual = own.values[~inside[own.rows]]
         middle = float(np.median(_off(own, expected, usual)[inside]))
-        both = [f for size in FACTORS for f in (size, 1.0 / size)]
+        both = [f for size in POINTS for f in (size, 1.0 / size)]
         factor = min(both, key=lambda f: abs(np.log(f) - middle))
         if abs(middle - np.log(factor)) <= abs(found.nearest):
             return OffTheirRows(j, above, inside, factor)

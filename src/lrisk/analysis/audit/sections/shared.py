@@ -37,7 +37,7 @@ class Shared:
 
     name, title = "shared", "What flagged rows share"
     kinds = ("missing", "level", "below", "above", "stretch")
-    advice = "Check where the rows come from that have what flagged rows share."
+    advice = "Check the source of the rows listed under 'What flagged rows share'."
 
     def find(self, context: Context) -> list[Finding]:
         """The most telling first; each adds rows to those before."""
