@@ -13,11 +13,14 @@ from ..numbers import counted, number
 from .base import Context, first_rows
 from .isolation import isolated_values
 from .ordered import Ordered
-from .related import FACTORS, FEWEST_SCALED, OffTheirRows, off_their_rows
+from .related import FEWEST_SCALED, POINTS, OffTheirRows, off_their_rows
 
 #: Known values below which a column is not looked at, so that the quarter of them that
 #: is a tail tells a gap; and different ones: fewer are categories.
 FEWEST, FEWEST_DIFFERENT = 40, 10
+#: Factors by which values behind a gap may be off: a slipped point; inches, pounds,
+#: feet or months, minutes, degrees Fahrenheit, metres of a foot, miles.
+FACTORS = (*POINTS, 2.54, 2.2046, 12.0, 60.0, 1.8, 0.3048, 1.6093)
 #: How many times as wide as the others, or as narrow, values off by a factor may be:
 #: the deviation of five is no farther off in 98 % of Gaussian samples (χ²).
 ALIKE = 3.0

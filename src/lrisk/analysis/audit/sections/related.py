@@ -19,12 +19,10 @@ from .ordered import Ordered
 #: Ridge penalty, as a share of a score's variance: columns that say the same share what
 #: they say, so that a wrong value in one does not decide about the others.
 RIDGE = 0.1
-#: Factors by which values with a slipped point, or in another unit, are off: points;
-#: inches, pounds, feet or months, minutes, degrees Fahrenheit, metres of a foot, miles.
-FACTORS = (10.0, 100.0, 1000.0, 2.54, 2.2046, 12.0, 60.0, 1.8, 0.3048, 1.6093)
-#: Those that are looked for inside a tail: a slipped point. Two of the units are never
-#: far apart, and nearly every group of values would be usual by one of them.
-POINTS = FACTORS[:3]
+#: Factors by which values with a slipped point are off. Units are not looked for inside
+#: a tail: they lie so near to each other that nearly any group of values is usual by
+#: one of them.
+POINTS = (10.0, 100.0, 1000.0)
 #: Different values that tell a factor: fewer are usual by one of so many, by chance.
 FEWEST_SCALED = 5
 

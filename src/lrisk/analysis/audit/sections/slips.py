@@ -13,9 +13,10 @@ from ..facts import Change, Finding
 from ..models import expect
 from ..numbers import counted
 from .base import Context, first_rows
+from .related import POINTS
 
 #: What values must be multiplied by: decimal and unit slips, and a sign.
-SIZES = (10.0, 100.0, 1000.0, 2.2046, 2.54)
+SIZES = (*POINTS, 2.2046, 2.54)
 FACTORS = (*SIZES, *(1.0 / size for size in SIZES), -1.0)
 #: Scales beyond which a row does not fit, and within which a repaired one does.
 MISFIT, FITS = 4.0, 2.0
