@@ -16,6 +16,7 @@ def judged(y, expected, chance):
     found = nothing_detected(y, "robust", (0.0, 0.5))
     return found._replace(
         chance=chance,
+        misfit=chance,
         expected=expected,
         scale=np.ones(len(y)),
         u=y - expected,

@@ -72,6 +72,10 @@ class Constants:
     #: a core with tails as heavy as outliers would be no core.
     least_freedom_alone: float = 1.5
     least_freedom_of_core: float = 3.0
+    #: The same of the tail by which rows far out may be right: noise has a variance.
+    #: Simulated: with 3 twice as many flags are false as expected where outliers are
+    #: gross, with 1.5 a quarter of those expected where they are moderate.
+    least_freedom_of_tail: float = 2.0
     #: Least distance of outliers from the core, root mean square, in core scales. A
     #: Gaussian is beyond six once in 5·10⁸ rows.
     apart: float = 6.0

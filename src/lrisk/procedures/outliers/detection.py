@@ -21,7 +21,9 @@ class Detection(NamedTuple):
     """Which rows do not fit, and how sure that is.
 
     share, interval : estimated share of outliers, and where it lies
-    chance : for each row the chance that it does not belong to the others
+    chance : for each row the chance that it is wrong
+    misfit : the same by its residual alone, be it the row's error or the reference's
+        own, where that knows few others: what a fit goes by
     u : residuals in local noise scales
     expected : the reference's value for each row, in units of y
     scale : the noise scale of each row, in units of y
@@ -37,6 +39,7 @@ class Detection(NamedTuple):
     share: float
     interval: tuple[float, float]
     chance: Floats
+    misfit: Floats
     u: Floats
     expected: Floats
     scale: Floats
@@ -112,6 +115,7 @@ def with_given_share(detection: Detection, share: float, weights: Floats) -> Det
         share=share,
         interval=(share, share),
         chance=chance,
+        misfit=chance,
         apart=np.zeros(len(size), dtype=bool),
         mirrored=np.zeros(len(size), dtype=bool),
         source="told",
@@ -131,6 +135,7 @@ def nothing_detected(
         share=0.0,
         interval=interval,
         chance=none,
+        misfit=none,
         u=(y - middle) / scale,
         expected=np.full(n, middle),
         scale=np.full(n, scale),

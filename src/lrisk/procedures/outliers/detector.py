@@ -4,13 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Bools, Floats
+from ..._typing import Bools, Floats, Indices
 from .._robust.scales import compress
 from .assessment import Assessment
 from .constants import CONSTANTS as C
+from .false_discovery import FalseDiscovery
 from .gaps import apart_from
 from .populations import Tails
-from .reference import GivenReference, seen_from
+from .reference import GivenReference, Reference, seen_from
 
 #: Scales within which targets are held while they are judged.
 FARTHEST = 1e9
@@ -35,11 +36,13 @@ class Detector(NamedTuple):
     """Judges any row as those of the reference were.
 
     tails : of the residuals of all rows, in noise scales
+    discovery : which of the rows far out are right after all; None if nobody is out
     """
 
     assessment: Assessment
     units: Units
     tails: Tails
+    discovery: FalseDiscovery | None = None
 
     @property
     def finds(self) -> bool:
@@ -62,8 +65,13 @@ class Detector(NamedTuple):
         expected, scale = self.expected(X)
         with np.errstate(over="ignore"):
             away = (y - expected) / scale
-        u = compress(away, C.far_residual)
-        chance = self.chance(u, share)
+        u, misfit = compress(away, C.far_residual), self.misfit(X, away, share)
+        less = self.tempered(X, away, misfit)
+        return u, self.certain(compress(less, C.far_residual), less, misfit, share)
+
+    def misfit(self, X: Floats, away: Floats, share: float | None = None) -> Floats:
+        """The chance of rows with these residuals, in noise scales, not to belong."""
+        chance = self.chance(compress(away, C.far_residual), share)
         beyond = self.tails.expected_beyond(away)
         far = np.flatnonzero((beyond < C.too_far) & (chance <= C.flagged_above))
         if share != 0.0 and len(far):
@@ -71,7 +79,38 @@ class Detector(NamedTuple):
                 ~self._apart(self.assessment.reference.columns.compressed(X[far]))
             ]
             chance[far] = 1.0 - beyond[far]
-        return u, chance
+        return chance
+
+    def tempered(
+        self, X: Floats, away: Floats, misfit: Floats, own: Indices | None = None
+    ) -> Floats:
+        """Residuals of misfits in units of the error of a prediction at their place.
+
+        A row where the reference knows few others may misfit by the reference's own
+        error. `own` are the places of the rows in the reference, if they are of it.
+        """
+        reference, out = self.assessment.reference, away.copy()
+        doubtful = np.flatnonzero(misfit > 0.5)
+        if len(doubtful) and isinstance(reference, Reference):
+            rows = reference.columns.compressed(X[doubtful])
+            own = None if own is None else own[doubtful]
+            out[doubtful] /= reference.error_ratio(rows, own)
+        return out
+
+    def certain(
+        self, u: Floats, away: Floats, misfit: Floats, share: float | None = None
+    ) -> Floats:
+        """The chance of rows to be wrong, given that of not to follow the reference.
+
+        By tempered residuals, compressed and as they are: some rows so far out are
+        right. How many is known of the table, not under a share from elsewhere.
+        """
+        chance = self.chance(u, share)
+        if self.discovery is not None and share is None:
+            chance = np.minimum(chance, 1.0 - self.discovery.at(u))
+        beyond = self.tails.expected_beyond(away)
+        far = np.where(beyond < C.too_far, 1.0 - beyond, 0.0)
+        return np.minimum(misfit, np.maximum(chance, far))
 
     def chance(self, u: Floats, share: float | None = None) -> Floats:
         """The chance of rows with these residuals to be of the outlying population."""
@@ -94,7 +133,7 @@ class Detector(NamedTuple):
             populations=theirs.populations, share=theirs.share
         )
         own = own._replace(mixture=mixture)
-        return Detector(own, self.units, other.tails)
+        return Detector(own, self.units, other.tails, other.discovery)
 
 
 def expected_values(

@@ -57,6 +57,20 @@ class Populations(NamedTuple):
         inside = (u > reach[399]) & (u < reach[400])
         return np.where(inside, 0.0, out)
 
+    def flagged_from(self, threshold: float) -> tuple[float, float]:
+        """Scales below and above the mode from where on the posterior is above it.
+
+        Infinite on a side where it never is.
+        """
+        mode, left, right = self.core[:3]
+        steps = np.geomspace(C.never_within, 1e4, 400)
+        low, high = (
+            float(np.min(steps[out], initial=np.inf))
+            for places in (mode - left * steps, mode + right * steps)
+            for out in [self.outlier_probability(places) > threshold]
+        )
+        return low, high
+
     def mirrored(self, u: Floats) -> Bools:
         """Rows that are no outliers, but as far out as those on the other side.
 
@@ -64,12 +78,7 @@ class Populations(NamedTuple):
         their own side: a skewed core has a longer tail on one.
         """
         mode, left, right = self.core[:3]
-        steps = np.geomspace(C.never_within, 1e4, 400)
-        low, high = (
-            float(np.min(steps[out], initial=np.inf))
-            for places in (mode - left * steps, mode + right * steps)
-            for out in [self.outlier_probability(places) > 0.5]
-        )
+        low, high = self.flagged_from(0.5)
         away = (u - mode) / np.where(u < mode, left, right)
         own = np.where(away < 0.0, low, high)
         size = np.abs(away)

@@ -79,6 +79,38 @@ class Reference(NamedTuple):
         plane = rows @ (c @ self.rows / rows.shape[1]) + c.sum()
         return np.asarray(bumps(squares, self.gamma) @ c + plane + self.level)
 
+    def error_ratio(self, rows: Floats, own: Indices | None = None) -> Floats:
+        """Error of a prediction at compressed rows, in that of a usual one; shape (n,).
+
+        √(1 + v/λ) over its median among the reference's own rows, and at least 1. v is
+        the variance of f(x) given the reference's rows, those `own` to x excepted (of
+        its rows, shape (n,), if x is one of them), under the Gaussian process with this
+        kernel and noise of the variance λ: k(x, x) − k_xS A⁻¹ k_Sx, and of a row left
+        out 1/(A⁻¹)_ii − λ/w_i, with A = K_SS + λ diag(1/w).
+        """
+        S = np.flatnonzero(self.weights > SMALLEST_WEIGHT)
+        K = Pairs.of(self.rows[S], self.rows[S]).kernel(self.gamma)
+        noise = self.penalty / self.weights[S]
+        K.flat[:: len(S) + 1] += noise + 1e-12 * float(K.diagonal().mean())
+        root = scipy.linalg.cholesky(K, lower=True, check_finite=False)
+        root = scipy.linalg.lapack.dtrtri(root, lower=1, overwrite_c=1)[0]
+        among = np.empty(len(self.rows))
+        among[S] = 1.0 / np.einsum("ji,ji->i", root, root) - noise
+        others = np.setdiff1d(np.arange(len(among)), S)
+        among[others] = self._variance(root, S, self.rows[others])
+        usual = float(np.median(among))
+        v = self._variance(root, S, rows) if own is None else among[own]
+        return np.sqrt(np.maximum((self.penalty + v) / (self.penalty + usual), 1.0))
+
+    def _variance(self, root: Floats, S: Indices, rows: Floats) -> Floats:
+        """k(x, x) − ‖R k_Sx‖² with R the inverse root of A."""
+        out = 2.0 + np.einsum("ij,ij->i", rows, rows) / rows.shape[1]
+        for part in blocks(len(rows), len(S)):
+            K = Pairs.of(rows[part], self.rows[S]).kernel(self.gamma)
+            seen = root @ K.T
+            out[part] -= np.einsum("ij,ij->j", seen, seen)
+        return np.asarray(np.maximum(out, 0.0))
+
     def predict_elsewhere(self, X: Floats, places: Indices) -> Floats:
         """Values at new rows by the fit without the rows of their places; shape (n,).
 

@@ -209,11 +209,11 @@ def _weights_by_reference(y: Floats, detection: Detection) -> RowWeights:
     smoothed.
     """
     no_rows = np.zeros(len(y), dtype=bool)
-    dropped = detection.chance > C.dropped_above
+    dropped = detection.misfit > C.dropped_above
     u = np.abs(detection.in_core_scales(y))
     factors = C.held_beyond / np.maximum(u, C.held_beyond)
     factors[dropped] = 0.0
-    final = factors * (1.0 - detection.chance)
+    final = factors * (1.0 - detection.misfit)
     return RowWeights(factors, final, dropped, no_rows, no_rows, no_rows, no_rows)
 
 
@@ -231,7 +231,7 @@ def _weights_by_line(
     reference only guesses, are left to the line. Nor do rows as far out as wrong ones
     on the other side: the noise is cut at both ends, or its mean would move.
     """
-    dropped = detection.chance > C.dropped_above
+    dropped = detection.misfit > C.dropped_above
     asked = ~dropped | detection.apart
     usual = ~dropped
     usual[usual] = ~find_leverage_rows(

@@ -41,4 +41,4 @@ def estimated_share(
     if mixture.evidence < C.weak_evidence:
         low = 0.0
     share = float(np.mean([shape.share for shape in shapes]))
-    return share, (max(float(low), 0.0), min(max(float(high), share) + 0.02, 0.5))
+    return share, (max(float(low), 0.0), min(max(float(high), share), 0.5))

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..._threads import blas_threads_for
 from ..._typing import Bools, Floats, Indices
-from .._robust.scales import compress, spread
+from .._robust.scales import compress, prevailing_value, spread
 from .assessment import (
     Assessment,
     assess,
@@ -15,6 +15,7 @@ from .assessment import (
 from .constants import CONSTANTS as C
 from .detection import Detection, nothing_detected
 from .detector import Detector, Units, expected_values
+from .false_discovery import FalseDiscovery
 from .feature_errors import contradicted_values
 from .gaps import apart_from
 from .populations import Tails, is_exact
@@ -119,9 +120,83 @@ def _all_rows(
     `fitted` are values of all rows by references that have not seen them, if the one
     found has.
     """
-    mixture, n = found.mixture, len(y)
-    u, expected, scale = (np.empty(n) for _ in range(3))
+    n, no_rows = len(y), np.zeros(len(y), dtype=bool)
     others = np.setdiff1d(np.arange(n), chosen, assume_unique=True)
+    found, u, expected, scale = _compared(found, units, X, y, chosen, others, fitted)
+    with np.errstate(over="ignore"):
+        away = (y - expected) / scale
+    tails, populations = Tails.of(away), found.mixture.populations
+    beyond = tails.expected_beyond(away)
+    detector = Detector(found, units, tails)
+    misfit = np.zeros(n)
+    if detector.finds:
+        misfit[chosen] = found.mixture.chance
+        misfit[others] = detector.chance(u[others])
+    share, interval = estimated_share(
+        found.mixture, u, misfit > C.flagged_above, resample_seed
+    )
+    far = (beyond < C.too_far) & ~group & (misfit <= C.flagged_above)
+    apart = _apart(found, X, (misfit > 0.5) | far)
+    far &= ~apart
+    misfit[far] = 1.0 - beyond[far]
+    misfit[group] = 0.0
+    for rows, own in ((chosen, np.arange(len(chosen))), (others, None)):
+        away[rows] = detector.tempered(X[rows], away[rows], misfit[rows], own)
+    tempered = np.where(misfit > 0.5, compress(away, C.far_residual), u)
+    low, high, mirrored = -np.inf, np.inf, no_rows
+    if populations is not None:
+        mode, left, right = populations.core[:3]
+        low, high = mode - C.core_reach * left, mode + C.core_reach * right
+        if detector.finds:
+            mirrored = populations.mirrored(u) & (misfit <= 0.5) & ~group
+            compared = ~group
+            if found.beside_mass:
+                compared &= y != prevailing_value(y[chosen])
+            discovery = FalseDiscovery.of(populations, tempered[compared])
+            detector = detector._replace(discovery=discovery)
+    chance = detector.certain(tempered, away, misfit)
+    wrong = contradicted_values(X, units.inward(y), chosen, misfit > 0.5)
+    misfit, chance = (
+        np.where(wrong, C.wrong_value_chance, p) for p in (misfit, chance)
+    )
+    mirrored = mirrored & ~wrong
+    more = float(np.mean(wrong | far))
+    share = min(share + more, 0.5)
+    interval = (interval[0] + 0.8 * more, min(interval[1] + 1.2 * more, 0.5))
+    return Detection(
+        share,
+        interval,
+        chance,
+        misfit,
+        u,
+        expected,
+        scale,
+        low,
+        high,
+        group,
+        apart,
+        found.source,
+        found.mixture.evidence,
+        mirrored,
+        detector,
+    )
+
+
+def _compared(
+    found: Assessment,
+    units: Units,
+    X: Floats,
+    y: Floats,
+    chosen: Indices,
+    others: Indices,
+    fitted: Floats | None,
+) -> tuple[Assessment, Floats, Floats, Floats]:
+    """Residuals of all rows, what was expected of them and the noise there.
+
+    And the assessment with the populations of all of them.
+    """
+    mixture = found.mixture
+    u, expected, scale = (np.empty(len(y)) for _ in range(3))
     u[chosen] = mixture.u
     expected[chosen] = units.outward(found.fitted + mixture.shift)
     scale[chosen] = units.size * mixture.scale
@@ -135,54 +210,7 @@ def _all_rows(
         u[others] = compress(away / scale[others], C.far_residual)
         if not found.beside_mass:
             found = found.of_all_rows(u)
-    with np.errstate(over="ignore"):
-        tails = Tails.of((y - expected) / scale)
-        beyond = tails.expected_beyond((y - expected) / scale)
-    detector = Detector(found, units, tails)
-    chance = np.zeros(n)
-    if detector.finds:
-        chance[chosen] = found.mixture.chance
-        chance[others] = detector.chance(u[others])
-    share, interval = estimated_share(
-        found.mixture, u, chance > C.flagged_above, resample_seed
-    )
-    far = (beyond < C.too_far) & ~group & (chance <= C.flagged_above)
-    apart = _apart(found, X, (chance > 0.5) | far)
-    far &= ~apart
-    chance[far] = 1.0 - beyond[far]
-    chance[group] = 0.0
-    wrong = contradicted_values(X, units.inward(y), chosen, chance > 0.5)
-    chance[wrong] = C.wrong_value_chance
-    more = float(np.mean(wrong | far))
-    share = min(share + more, 0.5)
-    interval = (interval[0] + 0.8 * more, min(interval[1] + 1.2 * more, 0.5))
-    low, high, mirrored = -np.inf, np.inf, np.zeros(n, dtype=bool)
-    populations = found.mixture.populations
-    if populations is not None:
-        mode, left, right = populations.core[:3]
-        low, high = (
-            mode - C.core_reach * left,
-            mode + C.core_reach * right,
-        )
-        if detector.finds:
-            mirrored = populations.mirrored(u)
-            mirrored &= (chance <= 0.5) & ~group
-    return Detection(
-        share,
-        interval,
-        chance,
-        u,
-        expected,
-        scale,
-        low,
-        high,
-        group,
-        apart,
-        found.source,
-        found.mixture.evidence,
-        mirrored,
-        detector,
-    )
+    return found, u, expected, scale
 
 
 def _apart(found: Assessment, X: Floats, doubtful: Bools) -> Bools:
