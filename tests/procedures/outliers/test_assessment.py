@@ -10,6 +10,7 @@ from lrisk.procedures._robust.scales import Columns
 from lrisk.procedures.outliers import detect, nothing_detected, with_given_share
 from lrisk.procedures.outliers.assessment import (
     has_point_mass,
+    last_digit,
     tie_width,
 )
 from lrisk.procedures.outliers.feature_errors import (
@@ -322,3 +323,41 @@ def test_far_values_by_the_formula(shape):
     assert expected.any()
     np.testing.assert_array_equal(far_values(column), expected)
     assert not far_values(np.round(column / 50)).any()
+
+
+@pytest.mark.parametrize("digits", [1, 2])
+@pytest.mark.parametrize("n", [100, 400, 1500])
+def test_rounding_is_no_error(digits, n):
+    """Half of the rows fit exactly, the others are off by their last digit."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=n)
+        X = np.column_stack([np.round(x, digits), rng.normal(size=(n, 2))])
+        y = np.round(2.0 * x, digits)
+        assert np.mean(detect(X, y, rng).flagged) <= 0.005
+        y[:3] += 5.0
+        assert detect(X, y, rng).flagged[:3].all()
+
+
+def test_one_row_beside_an_exact_relation_is_wrong_by_a_single_digit():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 50, size=(200, 3)).astype(float)
+        y = X @ [1.0, 2.0, 3.0]
+        y[7] += 1.0
+        assert np.flatnonzero(detect(X, y, rng).flagged).tolist() == [7]
+
+
+@pytest.mark.parametrize(
+    ("y", "digit"),
+    [
+        ([1.25, 3.5, 2.0, np.pi], 0.01),
+        ([10.0, 20.0, 1e20], 10.0),
+        ([0.1 + 0.2, 0.7], 0.1),
+        ([np.pi, np.e, 1.0], 0.0),
+        ([0.0, 0.0], 1000.0),
+        ([1e300, -1e300, 1e308], 0.0),
+    ],
+)
+def test_last_digit(y, digit):
+    assert last_digit(np.array(y)) == pytest.approx(digit)

@@ -73,6 +73,22 @@ def tie_width(y: Floats) -> float:
     return float(np.min(np.diff(values[frequent])))
 
 
+def last_digit(y: Floats) -> float:
+    """The power of ten that most targets are multiples of; zero if there is none.
+
+    From thousands on down to where numbers of 64 bits have no more digits.
+    """
+    for digit in 10.0 ** np.arange(3.0, -13.0, -1.0):
+        with np.errstate(over="ignore", invalid="ignore"):
+            count = y / digit
+            whole = np.abs(count - np.round(count)) < 1e-6
+        if abs(float(np.median(count))) > 1e9:
+            break
+        if 2 * np.sum(whole) > len(y):
+            return float(digit)
+    return 0.0
+
+
 def has_point_mass(y: Floats) -> bool:
     """Whether a single value holds a quarter of the rows, and the rest is not tied.
 
@@ -132,6 +148,7 @@ class Assessment(NamedTuple):
     reference, fitted, mixture : the reference, its values, and what its residuals say
     source : "robust", or "ordinary", "group", "given"; see `Detection`
     group : rows apart in X that follow a relation of their own
+    width : over which residuals of tied or rounded targets were spread
     beside_mass : whether only rows beside the value of very many were compared
     """
 
@@ -140,15 +157,21 @@ class Assessment(NamedTuple):
     mixture: Mixture
     source: str
     group: Bools
+    width: float = 0.0
     beside_mass: bool = False
 
     @classmethod
     def of(
-        cls, reference: AnyReference, fitted: Floats, mixture: Mixture, source: str
+        cls,
+        reference: AnyReference,
+        fitted: Floats,
+        mixture: Mixture,
+        source: str,
+        width: float = 0.0,
     ) -> "Assessment":
         """Before any doubt."""
         no_rows = np.zeros(len(fitted), dtype=bool)
-        return cls(reference, fitted, mixture, source, no_rows)
+        return cls(reference, fitted, mixture, source, no_rows, width)
 
     def of_all_rows(self, u: Floats) -> "Assessment":
         """With the populations of all rows of the table in place of its own."""
@@ -177,28 +200,60 @@ def dithered(residuals: Floats, width: float) -> Floats:
     return np.asarray(residuals + width * places)
 
 
+class Steps(NamedTuple):
+    """How far apart targets are: frequent values of them, and their last digit."""
+
+    tie: float
+    digit: float
+
+    @classmethod
+    def of(cls, y: Floats) -> "Steps":
+        """Of the targets as they were given."""
+        return cls(tie_width(y), last_digit(y))
+
+    def in_units(self, size: float) -> "Steps":
+        """The same for targets in other units."""
+        return Steps(self.tie / size, self.digit / size)
+
+
 def _assessed(
     reference: AnyReference,
     y: Floats,
-    width: float,
+    steps: Steps,
     level_rows: Bools | None = None,
     source: str = "robust",
 ) -> Assessment:
-    fitted = y - reference.residuals
+    """What residuals say, each spread over the width of a tie.
+
+    Where most of what is flagged is off by the last digit, rounding is seen, which
+    spreads residuals by as much.
+    """
+    fitted, width = y - reference.residuals, steps.tie
     if isinstance(reference, LineReference):
         fitted = reference.fitted
         width = min(width, half_scale(reference.residuals))  # a line may fit the ties
-    residuals = dithered(reference.residuals, width)
-    found = mixture_of(
-        residuals, fitted, reference.rows, level_rows, approximate=reference.approximate
-    )
-    return Assessment.of(reference, fitted, found, source)
+
+    def found_over(width: float) -> Mixture:
+        residuals = dithered(reference.residuals, width)
+        approximate = reference.approximate
+        return mixture_of(
+            residuals, fitted, reference.rows, level_rows, approximate=approximate
+        )
+
+    found = found_over(width)
+    off = np.abs(reference.residuals - found.shift)[found.flagged]
+    if len(off) >= C.fewest_rounded and np.median(off) <= C.rounded_by * steps.digit:
+        width = max(width, steps.digit)
+        found = found_over(width)
+    return Assessment.of(reference, fitted, found, source, width)
 
 
-def assess_predictions(X: Floats, y: Floats, predicted: Floats) -> Assessment:
+def assess_predictions(
+    X: Floats, y: Floats, predicted: Floats, steps: Steps
+) -> Assessment:
     """Compare rows with what somebody else predicts for them."""
     reference = GivenReference.of(X, y, predicted)
-    return _assessed(reference, y, tie_width(y), source="given")
+    return _assessed(reference, y, steps, source="given")
 
 
 def _assessed_beside_mass(reference: Reference, y: Floats) -> Assessment:
@@ -210,7 +265,7 @@ def _assessed_beside_mass(reference: Reference, y: Floats) -> Assessment:
     beside = y != values[np.argmax(counts)]
     fitted, rows = y - reference.residuals, reference.rows
     if beside.sum() < C.fewest_rows:
-        found = _assessed(reference, y, 0.0).mixture
+        found = _assessed(reference, y, Steps(0.0, 0.0)).mixture
         found = found._replace(share=0.0, chance=np.zeros(len(y)))
         return Assessment.of(reference, fitted, found, "ordinary")
     part = mixture_of(reference.residuals[beside], fitted[beside], rows[beside])
@@ -237,6 +292,7 @@ def assess(
     X: Floats,
     y: Floats,
     seed: int,
+    steps: Steps,
     places: Indices | None = None,
     *,
     groups: bool = True,
@@ -250,17 +306,16 @@ def assess(
     flexible reference together.
     """
     columns = Columns.of(X)
-    width = tie_width(y)
     if has_point_mass(y):
         found = _assessed_beside_mass(ordinary_reference(X, y, columns, places), y)
         return found._replace(beside_mass=True)
-    found = _assessed(_nearer_reference(X, y, columns, seed, places), y, width)
+    found = _assessed(_nearer_reference(X, y, columns, seed, places), y, steps)
     if found.mixture.share >= C.large_share and found.reference.approximate:
         # What was found may have widened the columns' scales.
         own = Columns.of(X[~found.mixture.flagged])
         if own.differ(columns):
             columns = own
-            again = _assessed(robust_reference(X, y, columns, places), y, width)
+            again = _assessed(robust_reference(X, y, columns, places), y, steps)
             found = again if again.mixture.share > 0.0 else found
     flagged, share = found.mixture.flagged, found.mixture.share
     if flagged.sum() < 3:
@@ -272,9 +327,9 @@ def assess(
         apart = flagged & apart_from(rows, rows[~flagged])
         if groups and apart.sum() >= 0.5 * flagged.sum():
             return found._replace(source="group", group=apart)
-        return _assessed(ordinary, y, width, source="ordinary")
+        return _assessed(ordinary, y, steps, source="ordinary")
     if share >= C.large_share and isinstance(found.reference, Reference):
-        return _polished(y, found, found.reference, width)
+        return _polished(y, found, found.reference, steps)
     return found
 
 
@@ -290,7 +345,7 @@ def _nearer_reference(
 
 
 def _polished(
-    y: Floats, found: Assessment, reference: Reference, width: float
+    y: Floats, found: Assessment, reference: Reference, steps: Steps
 ) -> Assessment:
     """Fit the reference again to what is not an outlier, and judge again, a few times.
 
@@ -300,7 +355,7 @@ def _polished(
     for step in range(C.polishing_steps):
         weights = found.mixture.belonging()
         reference = weighted_reference(reference, y, weights, searched=step == 0)
-        again = _assessed(reference, y, width, found.mixture.chance < 0.5)
+        again = _assessed(reference, y, steps, found.mixture.chance < 0.5)
         if again.mixture.share <= 0.0:
             both = again.mixture.populations
             return again if both is not None and both.equal_halves else found

@@ -112,6 +112,11 @@ class Constants:
     #: Core scales on either side of its mode that are the core.
     core_reach: float = 2.5
 
+    #: Rows off by so many last digits of the target, at least so many of them, are
+    #: rounded. A feature that was rounded, too, is half a digit more or less.
+    rounded_by: float = 1.5
+    fewest_rounded: int = 3
+
     # -- the share and its interval ----------------------------------------------------
 
     #: Degrees of freedom of a core that is all but Gaussian.

@@ -7,10 +7,10 @@ from ..._typing import Bools, Floats, Indices
 from .._robust.scales import compress, prevailing_value, spread
 from .assessment import (
     Assessment,
+    Steps,
     assess,
     assess_predictions,
     dithered,
-    tie_width,
 )
 from .constants import CONSTANTS as C
 from .detection import Detection, nothing_detected
@@ -47,7 +47,8 @@ def _detect(
         return nothing_detected(y, "too few rows", (0.0, 0.5))
     chosen, line_seed, resample_seed = _drawn(n, rng)
     own = None if places is None else places[chosen]
-    found = assess(X[chosen], target[chosen], line_seed, own)
+    steps = Steps.of(y[chosen]).in_units(units.size)
+    found = assess(X[chosen], target[chosen], line_seed, steps, own)
     if n < C.fewest_rows and not is_exact(found.mixture.u):
         return _ranked_only(found, y, units)
     group = np.zeros(n, dtype=bool)
@@ -55,7 +56,8 @@ def _detect(
         group = _group_of(found, X, chosen)
         chosen = chosen[~found.group]
         own = None if places is None else places[chosen]
-        found = assess(X[chosen], target[chosen], line_seed, own, groups=False)
+        steps = Steps.of(y[chosen]).in_units(units.size)
+        found = assess(X[chosen], target[chosen], line_seed, steps, own, groups=False)
         found = found._replace(source="group")
     fitted = None
     if places is not None and isinstance(found.reference, Reference):
@@ -87,7 +89,8 @@ def detect_by_predictions(
         return nothing_detected(y, "too few rows", (0.0, 0.5))
     target, fitted = units.inward(y), units.inward(predicted)
     chosen, _, resample_seed = _drawn(n, rng)
-    found = assess_predictions(X[chosen], target[chosen], fitted[chosen])
+    steps = Steps.of(y[chosen]).in_units(units.size)
+    found = assess_predictions(X[chosen], target[chosen], fitted[chosen], steps)
     if n < C.fewest_rows and not is_exact(found.mixture.u):
         return _ranked_only(found, y, units)
     no_rows = np.zeros(n, dtype=bool)
@@ -205,8 +208,7 @@ def _compared(
         expected[others], scale[others] = expected_values(
             found, units, X[others], given
         )
-        width = units.size * tie_width(units.inward(y[chosen]))
-        away = dithered(y[others] - expected[others], width)
+        away = dithered(y[others] - expected[others], units.size * found.width)
         u[others] = compress(away / scale[others], C.far_residual)
         if not found.beside_mass:
             found = found.of_all_rows(u)
