@@ -26,7 +26,8 @@ import numpy as np
 from benchmarks._ablation_data import Outcome, outcome, tables
 from lrisk.procedures.outliers import assessment, leverage, line, regression, table
 from lrisk.procedures.outliers.constants import CONSTANTS
-from lrisk.procedures.outliers.populations import Populations, Tails
+from lrisk.procedures.outliers.populations import Populations
+from lrisk.procedures.outliers.tails import Tails
 
 
 def none_of(rows: Any, *_: Any, **__: Any) -> Any:

@@ -361,3 +361,14 @@ def test_one_row_beside_an_exact_relation_is_wrong_by_a_single_digit():
 )
 def test_last_digit(y, digit):
     assert last_digit(np.array(y)) == pytest.approx(digit)
+
+
+def test_rows_too_far_out_do_not_vouch_for_each_other():
+    """A rare category beside wrong rows is all that is known of its place."""
+    rng = np.random.default_rng([0, 4])
+    X = np.eye(6)[rng.choice(6, 300, p=[0.3, 0.3, 0.2, 0.1, 0.07, 0.03])]
+    y = X @ [0.0, 1.0, 3.0, -2.0, 5.0, -8.0] + 0.3 * rng.normal(size=300)
+    wrong = rng.random(300) < 0.15
+    y[wrong] += 25.0
+    found = detect(X, y, rng)
+    assert not found.flagged[(X[:, 5] == 1.0) & ~wrong].any()

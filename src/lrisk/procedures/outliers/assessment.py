@@ -215,6 +215,14 @@ class Steps(NamedTuple):
         """The same for targets in other units."""
         return Steps(self.tie / size, self.digit / size)
 
+    def rounding(self, residuals: Floats) -> float:
+        """The last digit, if most rows that do not fit exactly are off by no more."""
+        off = np.abs(residuals - np.median(residuals))
+        off = off[off > C.exact * self.digit]
+        few = len(off) < C.fewest_rounded
+        rounded = not few and np.median(off) <= C.rounded_by * self.digit
+        return self.digit if rounded else 0.0
+
 
 def _assessed(
     reference: AnyReference,
@@ -223,28 +231,16 @@ def _assessed(
     level_rows: Bools | None = None,
     source: str = "robust",
 ) -> Assessment:
-    """What residuals say, each spread over the width of a tie.
-
-    Where most of what is flagged is off by the last digit, rounding is seen, which
-    spreads residuals by as much.
-    """
+    """What residuals say, each spread over the width of a tie or of a last digit."""
     fitted, width = y - reference.residuals, steps.tie
     if isinstance(reference, LineReference):
         fitted = reference.fitted
         width = min(width, half_scale(reference.residuals))  # a line may fit the ties
-
-    def found_over(width: float) -> Mixture:
-        residuals = dithered(reference.residuals, width)
-        approximate = reference.approximate
-        return mixture_of(
-            residuals, fitted, reference.rows, level_rows, approximate=approximate
-        )
-
-    found = found_over(width)
-    off = np.abs(reference.residuals - found.shift)[found.flagged]
-    if len(off) >= C.fewest_rounded and np.median(off) <= C.rounded_by * steps.digit:
-        width = max(width, steps.digit)
-        found = found_over(width)
+    width = max(width, steps.rounding(reference.residuals))
+    residuals = dithered(reference.residuals, width)
+    found = mixture_of(
+        residuals, fitted, reference.rows, level_rows, approximate=reference.approximate
+    )
     return Assessment.of(reference, fitted, found, source, width)
 
 

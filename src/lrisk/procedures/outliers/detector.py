@@ -10,8 +10,8 @@ from .assessment import Assessment
 from .constants import CONSTANTS as C
 from .false_discovery import FalseDiscovery
 from .gaps import apart_from
-from .populations import Tails
 from .reference import GivenReference, Reference, seen_from
+from .tails import Tails
 
 #: Scales within which targets are held while they are judged.
 FARTHEST = 1e9
@@ -36,12 +36,14 @@ class Detector(NamedTuple):
     """Judges any row as those of the reference were.
 
     tails : of the residuals of all rows, in noise scales
+    known : rows of the reference that fit, and tell what it knows of a place
     discovery : which of the rows far out are right after all; None if nobody is out
     """
 
     assessment: Assessment
     units: Units
     tails: Tails
+    known: Bools
     discovery: FalseDiscovery | None = None
 
     @property
@@ -75,9 +77,7 @@ class Detector(NamedTuple):
         beyond = self.tails.expected_beyond(away)
         far = np.flatnonzero((beyond < C.too_far) & (chance <= C.flagged_above))
         if share != 0.0 and len(far):
-            far = far[
-                ~self._apart(self.assessment.reference.columns.compressed(X[far]))
-            ]
+            far = far[~self.apart(X[far])]
             chance[far] = 1.0 - beyond[far]
         return chance
 
@@ -121,10 +121,18 @@ class Detector(NamedTuple):
             return np.zeros(len(u))
         return both._replace(share=share).outlier_probability(u)
 
-    def _apart(self, rows: Floats) -> Bools:
-        """Which compressed rows lie where the reference knows no others that fit."""
-        known = ~self.assessment.mixture.flagged
-        return apart_from(rows, self.assessment.reference.rows[known])
+    def apart(self, X: Floats, asked: Bools | None = None) -> Bools:
+        """Which rows, of those asked, lie where the reference knows no others that fit.
+
+        Nobody, if it knows fewer than two.
+        """
+        out = np.zeros(len(X), dtype=bool)
+        rows = np.arange(len(X)) if asked is None else np.flatnonzero(asked)
+        reference = self.assessment.reference
+        known = reference.rows[self.known]
+        if len(rows) and len(known) > 1:
+            out[rows] = apart_from(reference.columns.compressed(X[rows]), known)
+        return out
 
     def with_populations_of(self, other: "Detector") -> "Detector":
         """The same detector with the other's word on how outliers are spread."""
@@ -133,7 +141,7 @@ class Detector(NamedTuple):
             populations=theirs.populations, share=theirs.share
         )
         own = own._replace(mixture=mixture)
-        return Detector(own, self.units, other.tails, other.discovery)
+        return Detector(own, self.units, other.tails, self.known, other.discovery)
 
 
 def expected_values(

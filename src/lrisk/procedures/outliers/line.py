@@ -25,8 +25,9 @@ from .constants import CONSTANTS as C
 from .gaps import alone
 from .least_trimmed_squares import least_trimmed_half
 from .linear_fit import LINEAR_ALPHAS, MOST_SORTED, SQUARED, UNKNOWN, LinearFit
-from .populations import expected_beyond, split
+from .populations import split
 from .residuals import Rows
+from .tails import Tails
 
 
 class Line(NamedTuple):
@@ -338,7 +339,7 @@ def _rounding(rows: Rows, fit: LinearFit, near: Bools) -> float:
 
 def outlying(u: Floats) -> Bools:
     """Rows of a second population, or too far out for a single one."""
-    far = expected_beyond(u) < C.too_far
+    far = Tails.of(u).expected_beyond(u) < C.too_far
     if not np.any(np.abs(u) > C.held_beyond + 1.0):
         return far
     held = compress(u, C.far_residual)

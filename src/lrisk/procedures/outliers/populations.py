@@ -229,62 +229,6 @@ def _beside_exact_rows(u: Floats) -> Split:
     return Split(np.inf if wrong.any() else -np.inf, bool(wrong.any()), both)
 
 
-class Tails(NamedTuple):
-    """The farthest rows of one population on either side, as Pareto tails.
-
-    On each side of the median the k = √n farthest rows are beyond the (k+1)-th, t, and
-    k(u/t)^(−a) rows are expected beyond u. The median of log(u/t) is log(2)/a, whatever
-    fewer than half of these rows are; it is raised by its standard error, since the
-    largest rows are judged by it.
-
-    size : k
-    starts, medians : t, and the median of log(u/t), above and below; t is infinite on a
-        side of too few rows
-    """
-
-    middle: float
-    size: int
-    starts: tuple[float, float]
-    medians: tuple[float, float]
-
-    @classmethod
-    def of(cls, u: Floats) -> "Tails":
-        """Those of all rows."""
-        middle, k = float(np.median(u)), max(C.least_tail, int(np.sqrt(len(u))))
-        starts, medians = [np.inf, np.inf], [1.0, 1.0]
-        for i, side in enumerate((u - middle, middle - u)):
-            far = side[side > 0.0]
-            if len(far) <= 2 * k:
-                continue
-            far = np.sort(far)[::-1]
-            starts[i] = float(far[k])
-            raised = 1.0 + 1.0 / (np.log(2.0) * np.sqrt(k))
-            medians[i] = max(float(np.median(np.log(far[:k] / far[k]))) * raised, 1e-12)
-        return cls(middle, k, (starts[0], starts[1]), (medians[0], medians[1]))
-
-    def expected_beyond(self, u: Floats) -> Floats:
-        """How many of its rows would lie as far out as some; shape (n,).
-
-        Infinite within t, and within six scales.
-        """
-        away = u - self.middle
-        distance = np.abs(away)
-        start, median = (
-            np.where(away > 0.0, above, below)
-            for above, below in (self.starts, self.medians)
-        )
-        expected = np.full(len(u), np.inf)
-        far = (distance > start) & (distance > C.apart)
-        logs = np.log(distance[far] / start[far])
-        expected[far] = self.size * np.exp(-np.log(2.0) * logs / median[far])
-        return expected
-
-
-def expected_beyond(u: Floats) -> Floats:
-    """How many rows of one population would lie as far out as each of these."""
-    return Tails.of(u).expected_beyond(u)
-
-
 def _mixture_starts(u: Floats) -> list[Floats]:
     """Cores of several sizes round the shortest half; the rest as outliers.
 

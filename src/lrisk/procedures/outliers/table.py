@@ -17,10 +17,10 @@ from .detection import Detection, nothing_detected
 from .detector import Detector, Units, expected_values
 from .false_discovery import FalseDiscovery
 from .feature_errors import contradicted_values
-from .gaps import apart_from
-from .populations import Tails, is_exact
+from .populations import is_exact
 from .reference import Reference, seen_from
 from .share import estimated_share
+from .tails import Tails
 
 
 def detect(
@@ -125,12 +125,12 @@ def _all_rows(
     """
     n, no_rows = len(y), np.zeros(len(y), dtype=bool)
     others = np.setdiff1d(np.arange(n), chosen, assume_unique=True)
-    found, u, expected, scale = _compared(found, units, X, y, chosen, others, fitted)
-    with np.errstate(over="ignore"):
-        away = (y - expected) / scale
+    found, away, u, expected, scale = _compared(
+        found, units, X, y, chosen, others, fitted
+    )
     tails, populations = Tails.of(away), found.mixture.populations
     beyond = tails.expected_beyond(away)
-    detector = Detector(found, units, tails)
+    detector = Detector(found, units, tails, ~found.mixture.flagged)
     misfit = np.zeros(n)
     if detector.finds:
         misfit[chosen] = found.mixture.chance
@@ -139,7 +139,10 @@ def _all_rows(
         found.mixture, u, misfit > C.flagged_above, resample_seed
     )
     far = (beyond < C.too_far) & ~group & (misfit <= C.flagged_above)
-    apart = _apart(found, X, (misfit > 0.5) | far)
+    # Rows too far out do not vouch for each other: they may be all that is known of
+    # their place.
+    detector = detector._replace(known=detector.known & ~far[chosen])
+    apart = detector.apart(X, (misfit > 0.5) | far)
     far &= ~apart
     misfit[far] = 1.0 - beyond[far]
     misfit[group] = 0.0
@@ -193,14 +196,13 @@ def _compared(
     chosen: Indices,
     others: Indices,
     fitted: Floats | None,
-) -> tuple[Assessment, Floats, Floats, Floats]:
-    """Residuals of all rows, what was expected of them and the noise there.
+) -> tuple[Assessment, Floats, Floats, Floats, Floats]:
+    """Residuals of all rows in noise scales, these compressed, expected values, scales.
 
     And the assessment with the populations of all of them.
     """
     mixture = found.mixture
-    u, expected, scale = (np.empty(len(y)) for _ in range(3))
-    u[chosen] = mixture.u
+    expected, scale, away = (np.empty(len(y)) for _ in range(3))
     expected[chosen] = units.outward(found.fitted + mixture.shift)
     scale[chosen] = units.size * mixture.scale
     if len(others):
@@ -208,21 +210,15 @@ def _compared(
         expected[others], scale[others] = expected_values(
             found, units, X[others], given
         )
-        away = dithered(y[others] - expected[others], units.size * found.width)
-        u[others] = compress(away / scale[others], C.far_residual)
-        if not found.beside_mass:
-            found = found.of_all_rows(u)
-    return found, u, expected, scale
-
-
-def _apart(found: Assessment, X: Floats, doubtful: Bools) -> Bools:
-    """Doubtful rows that lie where the reference knows no others."""
-    apart = np.zeros(len(X), dtype=bool)
-    rows = np.flatnonzero(doubtful)
-    known = found.reference.rows[~found.mixture.flagged]
-    if len(rows) and len(known) > 1:
-        apart[rows] = apart_from(found.reference.columns.compressed(X[rows]), known)
-    return apart
+    for rows in (chosen, others):
+        residuals = dithered(y[rows] - expected[rows], units.size * found.width)
+        with np.errstate(over="ignore"):
+            away[rows] = residuals / scale[rows]
+    u = compress(away, C.far_residual)
+    u[chosen] = mixture.u
+    if len(others) and not found.beside_mass:
+        found = found.of_all_rows(u)
+    return found, away, u, expected, scale
 
 
 def _ranked_only(found: Assessment, y: Floats, units: Units) -> Detection:
