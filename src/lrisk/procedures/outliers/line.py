@@ -27,7 +27,6 @@ from .least_trimmed_squares import least_trimmed_half
 from .linear_fit import LINEAR_ALPHAS, MOST_SORTED, SQUARED, UNKNOWN, LinearFit
 from .populations import split
 from .residuals import Rows
-from .tails import Tails
 
 
 class Line(NamedTuple):
@@ -338,12 +337,10 @@ def _rounding(rows: Rows, fit: LinearFit, near: Bools) -> float:
 
 
 def outlying(u: Floats) -> Bools:
-    """Rows of a second population, or too far out for a single one."""
-    far = Tails.of(u).expected_beyond(u) < C.too_far
-    if not np.any(np.abs(u) > C.held_beyond + 1.0):
-        return far
-    held = compress(u, C.far_residual)
-    found = split(held)
-    if found.found and found.populations is not None:
-        far |= found.populations.outlier_probability(held) > 0.5
-    return far
+    """Rows of a second population; those far out have no weight in any case."""
+    if np.any(np.abs(u) > C.held_beyond + 1.0):
+        held = compress(u, C.far_residual)
+        found = split(held)
+        if found.found and found.populations is not None:
+            return found.populations.outlier_probability(held) > 0.5
+    return np.zeros(len(u), dtype=bool)

@@ -128,7 +128,10 @@ def _all_rows(
     found, away, u, expected, scale = _compared(
         found, units, X, y, chosen, others, fitted
     )
-    tails, populations = Tails.of(away), found.mixture.populations
+    compared, populations = ~group, found.mixture.populations
+    if found.beside_mass:
+        compared &= y != prevailing_value(y[chosen])
+    tails = Tails.of(away[compared] if compared.any() else away)
     beyond = tails.expected_beyond(away)
     detector = Detector(found, units, tails, ~found.mixture.flagged)
     misfit = np.zeros(n)
@@ -138,7 +141,7 @@ def _all_rows(
     share, interval = estimated_share(
         found.mixture, u, misfit > C.flagged_above, resample_seed
     )
-    far = (beyond < C.too_far) & ~group & (misfit <= C.flagged_above)
+    far = (beyond < C.too_far) & compared & (misfit <= C.flagged_above)
     # Rows too far out do not vouch for each other: they may be all that is known of
     # their place.
     detector = detector._replace(known=detector.known & ~far[chosen])
@@ -155,9 +158,6 @@ def _all_rows(
         low, high = mode - C.core_reach * left, mode + C.core_reach * right
         if detector.finds:
             mirrored = populations.mirrored(u) & (misfit <= 0.5) & ~group
-            compared = ~group
-            if found.beside_mass:
-                compared &= y != prevailing_value(y[chosen])
             discovery = FalseDiscovery.of(populations, tempered[compared])
             detector = detector._replace(discovery=discovery)
     chance = detector.certain(tempered, away, misfit)
