@@ -30,7 +30,7 @@ def test_metres_among_centimetres(heights):
     (finding,) = found(heights)
     assert (finding.kind, finding.columns, finding.count) == ("far below", ["v"], 12)
     assert finding.rows == list(range(1, 13))
-    assert finding.numbers["factor"] == pytest.approx(0.01)
+    assert finding.numbers["factor"] == pytest.approx(100.0)
     words = ColumnValues().words(finding)
     assert words.startswith("v: 12 rows far below all others (1.")
     assert "Multiplied by 100 they would be usual." in words
@@ -81,7 +81,28 @@ def test_most_rows_at_one_value_is_no_error():
 def test_a_factor_is_named_however_many_values_it_explains(heights, count):
     heights[:count] /= 100.0
     (finding,) = found(heights)
-    assert finding.numbers["factor"] == pytest.approx(0.01)
+    assert finding.numbers["factor"] == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_degrees_fahrenheit_among_celsius(seed):
+    """By no factor are they usual: 98.6 is 2.66 times 37."""
+    warm = np.random.default_rng(seed).normal(37.0, 0.4, 400)
+    warm[:12] = 1.8 * warm[:12] + 32.0
+    (finding,) = found(warm)
+    assert finding.rows == list(range(1, 13))
+    assert ColumnValues().words(finding).endswith(
+        "Converted from °F to °C they would be usual."
+    )
+
+
+@pytest.mark.parametrize("factor", [2.2046, 2.54])
+def test_of_two_units_that_both_make_values_usual_the_nearer_is_named(factor):
+    """A spread of a tenth leaves room for both."""
+    values = np.random.default_rng(1).normal(80.0, 9.0, 400)
+    values[:15] *= factor
+    (finding,) = [f for f in found(values) if f.kind == "far above"]
+    assert finding.numbers["factor"] == pytest.approx(1.0 / factor)
 
 
 def test_a_shift_is_no_factor():
@@ -123,6 +144,22 @@ def test_a_stuck_sensor(heights):
     (finding,) = found(heights)
     assert finding.kind == "stretch" and finding.rows == list(range(101, 113))
     assert "12 rows in a row" in ColumnValues().words(finding)
+
+
+def test_a_stuck_sensor_that_also_had_the_value_before(heights):
+    """One more equal value elsewhere makes it neither a code nor a heap."""
+    heights[100:112] = heights[100]
+    heights[[3, 250]] = heights[100]
+    (finding,) = found(heights)
+    assert finding.kind == "stretch" and finding.rows == list(range(101, 113))
+
+
+def test_a_code_is_told_beside_a_stretch_of_it(heights):
+    rows = np.random.default_rng(0).choice(90, 30, replace=False)
+    heights[rows] = heights[100:112] = -999.0
+    stretch, code = sorted(found(heights), key=lambda finding: -min(finding.rows))
+    assert (stretch.kind, stretch.count) == ("stretch", 12)
+    assert code.kind in ("code", "far below") and code.count >= 30
 
 
 def test_sorted_rounded_and_mostly_zero_columns_are_clean():
@@ -179,7 +216,7 @@ def test_a_factor_within_the_tail_of_a_skewed_column():
         (finding,) = claims(data)
         assert (finding.kind, finding.columns) == ("above its row", ["area"])
         assert finding.rows == (rows + 1).tolist()
-        assert finding.numbers["factor"] == 10.0
+        assert finding.numbers["factor"] == pytest.approx(0.1)
     words = ColumnValues().words(finding)
     assert words.startswith("area: 12 rows far above what their other columns suggest")
     assert words.endswith("Divided by 10 they would be usual.")

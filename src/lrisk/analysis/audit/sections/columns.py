@@ -13,14 +13,14 @@ from ..numbers import counted, number
 from .base import Context, first_rows
 from .isolation import isolated_values
 from .ordered import Ordered
-from .related import FEWEST_SCALED, POINTS, OffTheirRows, off_their_rows
+from .related import FEWEST_SCALED, OffTheirRows, off_their_rows
+from .repairs import DEGREES, POINTS, UNITS, Repair, either_way, repair_of
 
 #: Known values below which a column is not looked at, so that the quarter of them that
 #: is a tail tells a gap; and different ones: fewer are categories.
 FEWEST, FEWEST_DIFFERENT = 40, 10
-#: Factors by which values behind a gap may be off: a slipped point; inches, pounds,
-#: feet or months, minutes, degrees Fahrenheit, metres of a foot, miles.
-FACTORS = (*POINTS, 2.54, 2.2046, 12.0, 60.0, 1.8, 0.3048, 1.6093)
+#: What may make values behind a gap usual.
+REPAIRS = (*either_way(*POINTS, *UNITS), *DEGREES)
 #: How many times as wide as the others, or as narrow, values off by a factor may be:
 #: the deviation of five is no farther off in 98 % of Gaussian samples (χ²).
 ALIKE = 3.0
@@ -56,8 +56,9 @@ class ColumnValues:
                 continue
             own = [*_isolated(column, ordered, level)]
             own += [_off(column, one) for one in off if one.column == i]
-            own += _stretches(column, ordered, level)
-            found += _unlike([*own, *_heaps(column, ordered, level)])
+            stuck = list(_stretches(column, ordered, level))
+            own += [*stuck, *_heaps(column, _without(ordered, stuck), level)]
+            found += _unlike(own)
         return found
 
     def words(self, finding: Finding) -> str:
@@ -99,14 +100,12 @@ class ColumnValues:
 
 
 def _undone(numbers: dict[str, float]) -> str:
-    """What would make values usual, if a factor would."""
-    if "factor" not in numbers:
+    """What would make values usual, if something would."""
+    repair = repair_of(numbers)
+    if repair is None:
         return ""
-    factor = numbers["factor"]
-    undone = f"Divided by {number(factor, 5)}"
-    if factor < 1.0:
-        undone = f"Multiplied by {number(1.0 / factor, 5)}"
-    return f" {undone} they would be usual."
+    words = repair.words()
+    return f" {words[0].upper()}{words[1:]} they would be usual."
 
 
 def _unlike(findings: list[Finding]) -> list[Finding]:
@@ -149,10 +148,8 @@ def _isolated(column: Column, ordered: Ordered, level: float) -> Iterator[Findin
             continue
         outside = np.s_[-found.number :] if above else np.s_[: found.number]
         far, rest = values[outside], np.delete(values, outside)
-        numbers = {"ratio": found.ratio}
-        factor = _factor(far, rest)
-        if factor is not None:
-            numbers["factor"] = factor
+        repair = _repair(far, rest)
+        numbers = {"ratio": found.ratio, **(repair.numbers if repair else {})}
         inside = np.zeros(len(column.values), dtype=bool)
         inside[ordered.rows[outside]] = True
         ends = sorted({_shown(far[0]), _shown(far[-1])}, key=float)
@@ -166,24 +163,26 @@ def _off(column: Column, off: OffTheirRows) -> Finding:
     kind = "above its row" if off.above else "below its row"
     ends = np.quantile(column.values[off.inside], [0.0, 1.0])
     shown = " to ".join(map(_shown, ends))
-    return _finding(column, kind, off.inside, {"factor": off.factor}, range=shown)
+    repair = Repair(1.0 / off.factor)
+    return _finding(column, kind, off.inside, repair.numbers, range=shown)
 
 
-def _factor(far: Floats, rest: Floats) -> float | None:
-    """A factor that makes the far values as large, and as spread, as the rest.
+def _repair(far: Floats, rest: Floats) -> Repair | None:
+    """What makes the far values as large, and as spread, as the rest; the best of all.
 
     Several values moved alike have the spread of the rest only by their own factor.
     """
     if len(np.unique(far)) < FEWEST_SCALED:
         return None
-    low, high = np.quantile(rest, [0.25, 0.75])
-    for factor in FACTORS:
-        for turned in (factor, 1.0 / factor):
-            middle, deviation = np.median(far / turned), float(np.std(far / turned))
-            alike = 1.0 / ALIKE < deviation / max(float(np.std(rest)), 1e-300) < ALIKE
-            if alike and low <= middle <= high:
-                return turned
-    return None
+    low, middle, high = np.quantile(rest, [0.25, 0.5, 0.75])
+    best, nearest = None, np.inf
+    for repair in REPAIRS:
+        new = repair.of(far)
+        away, deviation = np.median(new), float(np.std(new))
+        alike = 1.0 / ALIKE < deviation / max(float(np.std(rest)), 1e-300) < ALIKE
+        if alike and low <= away <= high and abs(away - middle) < nearest:
+            best, nearest = repair, float(abs(away - middle))
+    return best
 
 
 def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
@@ -215,8 +214,20 @@ def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
             continue  # one of many, as of sums that people round
         if often or kind == "code":
             numbers = {"times": count / usual, "share": count / n}
-            inside = column.values == values[at]
+            inside = np.zeros(len(column.values), dtype=bool)
+            inside[ordered.rows[ordered.values == values[at]]] = True
             yield _finding(column, kind, inside, numbers, value=_shown(values[at]))
+
+
+def _without(ordered: Ordered, stuck: list[Finding]) -> Ordered:
+    """The column without the stretches that were found: their value is no heap."""
+    if not stuck:
+        return ordered
+    left = np.ones(len(ordered.rows), dtype=bool)
+    for finding in stuck:
+        first = finding.rows[0] - 1
+        left &= (ordered.rows < first) | (ordered.rows >= first + finding.count)
+    return Ordered.of_sorted(ordered.rows[left], ordered.values[left])
 
 
 def _kind_of_heap(ordered: Ordered, at: int) -> str:
