@@ -33,6 +33,8 @@ class Context(NamedTuple):
         Which of those are flagged.
     swaps : list of Finding
         Exchanged columns; they are looked for before rows are flagged.
+    earlier : tuple of Finding
+        What the sections before this one found.
     """
 
     table: Table
@@ -40,6 +42,7 @@ class Context(NamedTuple):
     found: CrossFit | None = None
     flags: Bools | None = None
     swaps: tuple[Finding, ...] = ()
+    earlier: tuple[Finding, ...] = ()
 
 
 class Section(Protocol):

@@ -33,14 +33,15 @@ FEWEST_OF_CODE = 3
 #: Different values from which on heaps are looked for: of fewer, those beside a heap
 #: are nearly all there are.
 HEAPED = 30
+#: Kinds of values that are probably wrong; the others may well be real.
+ODD_VALUES = ("far above", "far below", "above its row", "below its row", "code")
 
 
 class ColumnValues:
     """Values behind a gap or off their rows, heaps, and stretches of one value."""
 
     name, title = "columns", "Odd values of single columns"
-    kinds = ("far above", "far below", "above its row", "below its row", "stretch",
-             "ceiling", "floor", "zero", "code", "heap")  # fmt: skip
+    kinds = (*ODD_VALUES, "stretch", "ceiling", "floor", "zero", "heap")
     advice = "Ask what the odd values of single columns mean, whatever the target says."
 
     def find(self, context: Context) -> list[Finding]:

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import hypergeom
 
-from ...._typing import Bools, Floats
+from ...._typing import Bools, Floats, Indices
 from ..facts import Finding
 from .base import Context, first_rows
+from .columns import ODD_VALUES
 from .shared import FEWEST, MOST_LEVELS
 
 #: Where a column is cut in two; the share of the flagged rows that must be on one side;
@@ -21,7 +22,8 @@ class LargerNoise:
     """One side of a number that nearly all flagged rows are on.
 
     Rows that do not fit because noise is larger there lie above and below what is
-    expected, and nearly all of them on one side of some value of one column.
+    expected, and nearly all of them on one side of some value of one column. Rows with
+    a slip or an odd value of a column have a reason of their own and are not counted.
     """
 
     name, title = "noise", "Where the noise may be larger"
@@ -33,7 +35,9 @@ class LargerNoise:
         table, found, flags = context.table, context.found, context.flags
         if table.task != "regression" or found is None or flags is None:
             return []
-        rows, flagged, n = found.rows, int(flags.sum()), len(found.rows)
+        rows, n = found.rows, len(found.rows)
+        flags = flags & ~np.isin(rows, _explained(context))
+        flagged = int(flags.sum())
         if flagged < FEWEST or flagged == n:
             return []
         columns = [
@@ -72,6 +76,12 @@ class LargerNoise:
             "what is expected: perhaps the noise is larger there, and nothing else; "
             "then these are false alarms, too."
         )
+
+
+def _explained(context: Context) -> Indices:
+    """Rows that a slip, or an odd value of a column, explains."""
+    odd = [f for f in context.earlier if f.section == "slips" or f.kind in ODD_VALUES]
+    return np.array([row - 1 for finding in odd for row in finding.rows], dtype=np.intp)
 
 
 def _sides(values: Floats) -> Iterator[tuple[str, float, Bools]]:
