@@ -175,6 +175,13 @@ def test_sorted_rounded_and_mostly_zero_columns_are_clean():
             assert found(values) == []
 
 
+def test_long_runs_of_zeros_where_nearly_all_are_zero():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        values = np.where(rng.random(1800) < 0.97, 0.0, rng.lognormal(size=1800))
+        assert found(values) == []
+
+
 def test_missing_cells_are_not_looked_at(heights):
     heights[50:90] = np.nan
     heights[0] = np.nan
@@ -221,6 +228,19 @@ def test_a_factor_within_the_tail_of_a_skewed_column():
     assert words.startswith("area: 12 rows far above what their other columns suggest")
     assert words.endswith("Divided by 10 they would be usual.")
     assert "(" not in ColumnValues().words(finding.redacted())
+
+
+def test_a_factor_in_a_column_that_the_others_tell_half_of():
+    """Behind no gap of its own: 2 to 38, of which some are 39 to 300 now."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        data = related_sizes(rng)
+        share = np.exp(0.5 * np.log(data["radius"]) + 0.35 * rng.normal(size=400))
+        rows = np.sort(rng.choice(400, 12, replace=False))
+        data["share"] = np.where(np.isin(np.arange(400), rows), 10.0 * share, share)
+        (finding,) = claims(data)
+        assert finding.columns == ["share"] and set(finding.rows) <= set(rows + 1)
+        assert finding.count >= 11
 
 
 def heavy(rng):

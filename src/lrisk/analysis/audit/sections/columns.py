@@ -33,6 +33,8 @@ FEWEST_OF_CODE = 3
 #: Different values from which on heaps are looked for: of fewer, those beside a heap
 #: are nearly all there are.
 HEAPED = 30
+#: Share of the rows that are equal to the one before beyond which a column rests.
+RESTS = 0.5
 #: Kinds of values that are probably wrong; the others may well be real.
 ODD_VALUES = ("far above", "far below", "above its row", "below its row", "code")
 
@@ -248,9 +250,10 @@ def _kind_of_heap(ordered: Ordered, at: int) -> str:
 def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
     """The longest run of one value in consecutive rows, if chance has none as long.
 
-    A row is equal to the one before with a chance p: the share of the commonest value,
-    or as often as rows of this table are, whichever is more (tables may be sorted). A
-    run of length L then begins at a row with a chance of at most p^(L−1).
+    A row is equal to the one before with a chance p: the share of the commonest value
+    outside the run, or as often as rows there are, whichever is more (tables may be
+    sorted). A run of length L then begins at a row with a chance of at most p^(L−1).
+    Of a column that rests more often than it changes nothing is said.
     """
     values, n = column.values, len(column.values)
     change = np.flatnonzero(values[1:] != values[:-1]) + 1  # missing cells differ, too
@@ -264,8 +267,10 @@ def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Findi
     counts = ordered.counts.copy()
     counts[at] -= length
     equal = int(np.sum(ends - starts - 1)) - (length - 1)
-    chance = max(float(counts.max()) / n, (equal + 1.0) / max(n - length, 1))
-    if n * chance ** (length - 1) > level or length > MOST_OF_HEAP * n:
+    chance = max(float(counts.max()), equal + 1.0) / max(n - length, 1)
+    if chance > RESTS or length > MOST_OF_HEAP * n:
+        return
+    if n * chance ** (length - 1) > level:
         return
     inside = np.zeros(n, dtype=bool)
     inside[first:last] = True

@@ -8,6 +8,9 @@ that behind the i-th value is exp(−i·log(vᵢ/vᵢ₊₁)/θ), whatever the u
 heavy the tail; in lighter tails, whose spacings shrink outwards, it is less. θ is taken
 from the spacings farther in, without their largest: there may be a second gap. That any
 i is tried costs a factor of i(i + 1), whose inverses sum to one.
+
+Of logarithms of ratios, vᵢ − vᵢ₊₁ takes the place of log(vᵢ/vᵢ₊₁): ratios with the tail
+of a power law have logarithms with that of an exponential.
 """
 
 from typing import NamedTuple
@@ -19,7 +22,8 @@ from .ordered import Ordered
 
 #: Share of the rows beyond which values behind a gap are a group of their own.
 MOST = 0.1
-#: How much farther from the median than the nearest other an isolated value lies.
+#: How much farther from the median than the nearest other an isolated value lies, or
+#: how many times as large a ratio is.
 #: Numbers written with two digits have gaps of a tenth; on boston and diabetes gaps of
 #: 1.2 to 1.4 are those of towns and of rounding, and none is wider.
 LEAST_RATIO = 1.5
@@ -33,7 +37,7 @@ class Isolated(NamedTuple):
     chance : of a gap as wide anywhere on this side
     number : how many rows, the farthest of the order
     nearest : the nearest of the other values
-    ratio : how much farther from the median than that
+    ratio : how much farther from the median than that, or how many times as large
     """
 
     chance: float
@@ -42,7 +46,9 @@ class Isolated(NamedTuple):
     ratio: float
 
 
-def isolated_values(ordered: Ordered, above: bool) -> Isolated | None:
+def isolated_values(
+    ordered: Ordered, above: bool, logarithms: bool = False
+) -> Isolated | None:
     """The least likely gap on one side, if there is one wide enough."""
     values, counts = ordered.different, ordered.counts
     values, counts = (values[::-1], counts[::-1]) if above else (values, counts)
@@ -52,10 +58,12 @@ def isolated_values(ordered: Ordered, above: bool) -> Isolated | None:
     k = min(tail, int(np.sum(v > 0.0)) - 1)
     if k <= FEWEST:
         return None
-    spacings: Floats = np.arange(1.0, k + 1.0) * np.log(v[:k] / v[1 : k + 1])
+    gaps: Floats = 2.0 * (v[:k] - v[1 : k + 1]) if logarithms else \
+        np.log(v[:k] / v[1 : k + 1])  # fmt: skip
+    spacings = np.arange(1.0, k + 1.0) * gaps
     most = min(max(int(MOST * n), 1), k)
     best: tuple[float, int] | None = None
-    for i in np.flatnonzero(v[:most] >= LEAST_RATIO * v[1 : most + 1]):
+    for i in np.flatnonzero(gaps[:most] >= np.log(LEAST_RATIO)):
         farther_in = spacings[i + 1 : max(4 * (i + 1), i + 25)]
         if len(farther_in) < FEWEST:
             break
@@ -70,7 +78,7 @@ def isolated_values(ordered: Ordered, above: bool) -> Isolated | None:
     rows = int(np.sum(counts[:number]))
     if rows > MOST * len(ordered.values):
         return None
-    ratio = float(v[number - 1] / v[number])
+    ratio = float(np.exp(gaps[number - 1]))
     return Isolated(chance, rows, float(values[number]), ratio)
 
 

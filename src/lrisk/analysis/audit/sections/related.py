@@ -98,7 +98,7 @@ def _behind_a_gap(
     off = _off(own, expected, own.values)
     once = Ordered.of(off[own.rows[np.cumsum(own.counts) - own.counts]])
     for above in (True, False):
-        found = isolated_values(once, above)
+        found = isolated_values(once, above, logarithms=True)
         if found is None or found.chance > level or found.number < FEWEST_SCALED:
             continue
         edge = once.values[-found.number if above else found.number - 1]
