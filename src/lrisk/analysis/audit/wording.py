@@ -335,7 +335,9 @@ def _when_in_doubt(result: AuditResult) -> list[str]:
 def _until_checked(result: AuditResult, robust: str) -> str:
     """What to train meanwhile: what errs least on rows that nobody doubts."""
     curves = {curve.name: curve for curve in result.unflagged_losses}
-    mean = {name: curves[name].mean for name in ("ordinary", "robust") if name in curves}
+    mean = {
+        name: curves[name].mean for name in ("ordinary", "robust") if name in curves
+    }
     if len(mean) == 2 and mean["robust"] > mean["ordinary"]:
         loss = "mean |error|" if result.task == "regression" else "mean log loss"
         return (

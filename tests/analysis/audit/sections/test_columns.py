@@ -91,8 +91,10 @@ def test_degrees_fahrenheit_among_celsius(seed):
     warm[:12] = 1.8 * warm[:12] + 32.0
     (finding,) = found(warm)
     assert finding.rows == list(range(1, 13))
-    assert ColumnValues().words(finding).endswith(
-        "Converted from °F to °C they would be usual."
+    assert (
+        ColumnValues()
+        .words(finding)
+        .endswith("Converted from °F to °C they would be usual.")
     )
 
 

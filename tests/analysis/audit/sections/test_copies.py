@@ -299,7 +299,9 @@ def test_an_absurd_number_and_an_empty_column_hide_no_copy():
 def factorial(rng, levels, times=1, digits=2, noise=1.0):
     """Every combination of the levels so many times, and a result."""
     points = np.repeat(list(product(*map(range, levels))), times, axis=0)
-    y = 3.0 * points @ rng.normal(size=len(levels)) + noise * rng.normal(size=len(points))
+    y = 3.0 * points @ rng.normal(size=len(levels)) + noise * rng.normal(
+        size=len(points)
+    )
     return {**{f"x{j}": 1.5 * x for j, x in enumerate(points.T)}, "y": y.round(digits)}
 
 

@@ -131,7 +131,9 @@ def test_a_source_with_labels_at_random(seed):
     assert (finding.kind, finding.values) == ("labels", {"level": "east"})
     assert 0.3 < finding.numbers["share"] < 0.6
     words = Sources().words(finding)
-    assert words.startswith("site=east: ") and "have another label than expected" in words
+    assert (
+        words.startswith("site=east: ") and "have another label than expected" in words
+    )
 
 
 def test_sources_of_labels_that_follow_from_the_source_are_clean():
