@@ -52,10 +52,10 @@ GLOSSARY = {
 }
 FALSE_ALARMS = (
     "Rows are flagged for as long as, by their scores, at most a fifth of them fits "
-    "after all. Scores may be too sure: the number of false alarms that is stated is no "
-    "less than what the noise of the other rows would bring so far out. Of everything "
-    "else that is claimed, at most one clean table in ten gets a false claim, all "
-    "sections together."
+    "after all. Scores may be too sure: the number of false alarms that is stated is "
+    "no less than what the noise of the other rows would bring so far out. Of "
+    "everything else that is claimed, at most one clean table in ten gets a false "
+    "claim, all sections together."
 )
 
 
