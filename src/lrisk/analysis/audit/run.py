@@ -29,6 +29,7 @@ from .rates import group_rates, time_rates
 from .reasons import expected_of, explain
 from .result import AuditResult
 from .sections import Context, find_all, part_of_false_claims
+from .sections.base import explained
 from .sections.noise import LargerNoise
 from .sections.swaps import swapped_columns
 from .share import MOST_FALSE, cut_for_false_share, expected_false, reconciled
@@ -243,7 +244,8 @@ def _assemble(
     order = np.lexsort((-misfit, -found.scores))
     worst, nearly = order[flags[order]], order[~flags[order]][:NEARLY]
     sizes = misfit if recipe.regression else None
-    false_flags = expected_false(found.scores, sizes, flags & (judged == 0))
+    doubtful = flags & (judged == 0) & ~np.isin(rows, explained(findings))
+    false_flags = expected_false(found.scores, sizes, doubtful)
     far, mere = np.zeros(len(rows), dtype=bool), 0
     if sizes is not None:
         far = far_rows(np.copysign(sizes, residual))

@@ -156,12 +156,26 @@ def test_a_stuck_sensor_that_also_had_the_value_before(heights):
     assert finding.kind == "stretch" and finding.rows == list(range(101, 113))
 
 
-def test_a_code_is_told_beside_a_stretch_of_it(heights):
+def test_a_code_that_also_stands_in_a_stretch_is_a_code(heights):
     rows = np.random.default_rng(0).choice(90, 30, replace=False)
     heights[rows] = heights[100:112] = -999.0
-    stretch, code = sorted(found(heights), key=lambda finding: -min(finding.rows))
-    assert (stretch.kind, stretch.count) == ("stretch", 12)
-    assert code.kind in ("code", "far below") and code.count >= 30
+    (finding,) = found(heights)
+    assert finding.kind in ("code", "far below") and finding.count == 42
+
+
+def test_recipes_that_are_tried_one_after_the_other_are_not_stuck():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        values = np.repeat(rng.normal(size=300), rng.geometric(0.7, 300))
+        mixed = np.r_[values, np.repeat(rng.normal(size=6), rng.integers(15, 40, 6))]
+        assert found(mixed) == []
+
+
+def test_two_stuck_sensors_do_not_hide_each_other(heights):
+    heights[100:112], heights[200:212] = heights[100], heights[200]
+    stuck = found(heights)
+    assert [finding.kind for finding in stuck] == ["stretch", "stretch"]
+    assert sorted(finding.rows[0] for finding in stuck) == [101, 201]
 
 
 def test_sorted_rounded_and_mostly_zero_columns_are_clean():

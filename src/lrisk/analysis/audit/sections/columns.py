@@ -10,7 +10,7 @@ from ....procedures._robust.scales import CODE_GAP, spread
 from ....tables import Column
 from ..facts import Finding
 from ..numbers import counted, number
-from .base import Context, first_rows
+from .base import ODD_VALUES, Context, first_rows
 from .isolation import isolated_values
 from .ordered import Ordered
 from .related import FEWEST_SCALED, OffTheirRows, off_their_rows
@@ -35,8 +35,6 @@ FEWEST_OF_CODE = 3
 HEAPED = 30
 #: Share of the rows that are equal to the one before beyond which a column rests.
 RESTS = 0.5
-#: Kinds of values that are probably wrong; the others may well be real.
-ODD_VALUES = ("far above", "far below", "above its row", "below its row", "code")
 
 
 class ColumnValues:
@@ -217,13 +215,12 @@ def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
             continue  # one of many, as of sums that people round
         if often or kind == "code":
             numbers = {"times": count / usual, "share": count / n}
-            inside = np.zeros(len(column.values), dtype=bool)
-            inside[ordered.rows[ordered.values == values[at]]] = True
+            inside = column.values == values[at]
             yield _finding(column, kind, inside, numbers, value=_shown(values[at]))
 
 
 def _without(ordered: Ordered, stuck: list[Finding]) -> Ordered:
-    """The column without the stretches that were found: their value is no heap."""
+    """The column without the stretches that were found: they make no heap."""
     if not stuck:
         return ordered
     left = np.ones(len(ordered.rows), dtype=bool)
@@ -248,34 +245,38 @@ def _kind_of_heap(ordered: Ordered, at: int) -> str:
 
 
 def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
-    """The longest run of one value in consecutive rows, if chance has none as long.
+    """The two longest runs of one value in consecutive rows, if chance has none so long.
 
     A row is equal to the one before with a chance p: the share of the commonest value
-    outside the run, or as often as rows there are, whichever is more (tables may be
-    sorted). A run of length L then begins at a row with a chance of at most p^(L−1).
-    Of a column that rests more often than it changes nothing is said.
+    outside a run, or as often as rows there are, whichever is more (tables may be
+    sorted). A run of length L then begins at a row with a chance of at most p^(L−1). If
+    the table has other runs, as of recipes that are tried one after the other, p is at
+    least what makes the third longest of them likely: n·p^(L₃−1) = 1. Of a column that
+    rests more often than it changes nothing is said.
     """
     values, n = column.values, len(column.values)
     change = np.flatnonzero(values[1:] != values[:-1]) + 1  # missing cells differ, too
     starts, ends = np.r_[0, change], np.r_[change, n]
-    longest = int(np.argmax(ends - starts))
-    first, last = int(starts[longest]), int(ends[longest])
-    length = last - first
-    if length < 2:
+    lengths = ends - starts
+    if len(lengths) < 3:
         return
-    at = int(np.searchsorted(ordered.different, values[first]))
-    counts = ordered.counts.copy()
-    counts[at] -= length
-    equal = int(np.sum(ends - starts - 1)) - (length - 1)
-    chance = max(float(counts.max()), equal + 1.0) / max(n - length, 1)
-    if chance > RESTS or length > MOST_OF_HEAP * n:
-        return
-    if n * chance ** (length - 1) > level:
-        return
-    inside = np.zeros(n, dtype=bool)
-    inside[first:last] = True
-    shown = _shown(float(values[first]))
-    yield _finding(column, "stretch", inside, {"length": length}, value=shown)
+    order = np.argsort(-lengths, kind="stable")[:3]
+    third = int(lengths[order[2]])
+    for run in order[:2]:
+        first, length = int(starts[run]), int(lengths[run])
+        if length < 2 or length > MOST_OF_HEAP * n:
+            continue
+        counts = ordered.counts.copy()
+        counts[np.searchsorted(ordered.different, values[first])] -= length
+        equal = n - len(lengths) - (length - 1)
+        often = max(float(counts.max()), equal + 1.0) / (n - length)
+        chance = max(often, n ** (-1.0 / (third - 1))) if third > 1 else often
+        if often > RESTS or n * chance ** (length - 1) > level:
+            continue
+        inside = np.zeros(n, dtype=bool)
+        inside[first : first + length] = True
+        shown = _shown(float(values[first]))
+        yield _finding(column, "stretch", inside, {"length": length}, value=shown)
 
 
 def _shown(value: float) -> str:

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import hypergeom
 
-from ...._typing import Bools, Floats, Indices
+from ...._typing import Bools, Floats
 from ..facts import Finding
-from .base import Context, first_rows
-from .columns import ODD_VALUES
+from .base import Context, explained, first_rows
 from .shared import FEWEST, MOST_LEVELS
 
 #: Where a column is cut in two; the share of the flagged rows that must be on one side;
@@ -36,7 +35,7 @@ class LargerNoise:
         if table.task != "regression" or found is None or flags is None:
             return []
         rows, n = found.rows, len(found.rows)
-        flags = flags & ~np.isin(rows, _explained(context))
+        flags = flags & ~np.isin(rows, explained(context.earlier))
         flagged = int(flags.sum())
         if flagged < FEWEST or flagged == n:
             return []
@@ -76,12 +75,6 @@ class LargerNoise:
             "what is expected: perhaps the noise is larger there, and nothing else; "
             "then these are false alarms, too."
         )
-
-
-def _explained(context: Context) -> Indices:
-    """Rows that a slip, or an odd value of a column, explains."""
-    odd = [f for f in context.earlier if f.section == "slips" or f.kind in ODD_VALUES]
-    return np.array([row - 1 for finding in odd for row in finding.rows], dtype=np.intp)
 
 
 def _sides(values: Floats) -> Iterator[tuple[str, float, Bools]]:
