@@ -51,6 +51,18 @@ def test_a_source_that_lies_apart_from_others_which_agree(seed):
     assert "south" not in Sources().words(finding.redacted())
 
 
+def test_columns_that_tell_the_source_do_not_hide_it():
+    """Its number, and the ward, of which a source has several."""
+    data, rng = rows(0)
+    numbers = {"north": 7.0, "south": 3.0, "east": 12.0, "west": 1.0}
+    data["number"] = np.array([numbers[level] for level in data["site"]])
+    ward = rng.integers(3, size=400).astype(str)
+    data["ward"] = np.array([a + b for a, b in zip(data["site"], ward)], dtype=object)
+    data["y"] = data["y"] + 8.0 * (data["site"] == "south")
+    (finding,) = [f for f in found(data) if f.columns == ["site"]]
+    assert (finding.kind, finding.values) == ("offset", {"level": "south"})
+
+
 def test_of_two_or_three_sources_none_lies_apart():
     """There is no majority that agrees."""
     data, _ = rows(0)

@@ -245,7 +245,7 @@ def _kind_of_heap(ordered: Ordered, at: int) -> str:
 
 
 def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
-    """The two longest runs of one value in consecutive rows, if chance has none so long.
+    """The two longest runs of one value in rows, if chance has none so long.
 
     A row is equal to the one before with a chance p: the share of the commonest value
     outside a run, or as often as rows there are, whichever is more (tables may be

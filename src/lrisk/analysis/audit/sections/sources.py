@@ -68,11 +68,14 @@ class Sources:
             for column, levels in asked:
                 found += _of_labels(context, column, levels, level)
             return found
-        y, left_out = table.y[rows], [c for c, _ in asked]
-        if asked and (judge := _Judge.without(left_out, table, rows, y)) is not None:
+        telling = {c.name: _telling(c, table, rows) for c, _ in asked}
+        left_out = [c for columns in telling.values() for c in columns]
+        judge = _Judge.without(left_out, table, rows) if asked else None
+        if judge is not None:
             for column, levels in asked:
+                own = _Asked(column, levels, telling[column.name])
                 # Half of it for larger errors, half for offsets.
-                found += _of_column(table, rows, column, levels, 0.5 * level, judge)
+                found += _of_column(table, rows, own, 0.5 * level, judge)
         return found
 
     def words(self, finding: Finding) -> str:
@@ -141,6 +144,30 @@ def _levels(column: Column, rows: Indices) -> list[int]:
     return [int(code) for code in np.flatnonzero(enough)[:MOST_LEVELS]]
 
 
+class _Asked(NamedTuple):
+    """A column, those of its levels that are asked about, and columns that tell it."""
+
+    column: Column
+    levels: list[int]
+    telling: list[Column]
+
+
+def _telling(column: Column, table: Table, rows: Indices) -> list[Column]:
+    """The column itself, and others from which it follows, as its number or its ward.
+
+    A model that knows one of them knows the source.
+    """
+    codes, found = column.values[rows], [column]
+    for other in table.features:
+        values = np.unique(other.values[rows], return_inverse=True)[1]
+        if other is column or values.max() >= MOST_LEVELS:
+            continue
+        pairs = np.unique(np.column_stack([values, codes]), axis=0)
+        if len(pairs) == values.max() + 1:
+            found.append(other)
+    return found
+
+
 class _Judge(NamedTuple):
     """What is expected by a model without some columns, over the others."""
 
@@ -151,9 +178,10 @@ class _Judge(NamedTuple):
 
     @classmethod
     def without(
-        cls, columns: list[Column], table: Table, rows: Indices, y: Floats
+        cls, columns: list[Column], table: Table, rows: Indices
     ) -> "_Judge | None":
         """The reference of `OutlierDetector`; None if no column is left."""
+        y = table.y[rows]
         names = {column.name for column in columns}
         others = [other for other in table.features if other.name not in names]
         if not others:
@@ -164,21 +192,17 @@ class _Judge(NamedTuple):
 
 
 def _of_column(
-    table: Table,
-    rows: Indices,
-    column: Column,
-    levels: list[int],
-    level: float,
-    judge: _Judge,
+    table: Table, rows: Indices, asked: _Asked, level: float, judge: _Judge
 ) -> Iterator[Finding]:
     """Levels that stand out without any such column, and without this one alone."""
+    column, levels = asked.column, asked.levels
     codes, y = column.values[rows], judge.y
     first = Errors.of(y, judge.expected, codes, judge.scale)
     noisier = [code for code in levels if first.worse(codes == code, level)]
     apart = _apart(y, judge, codes, levels, level)
     if not noisier and apart is None:
         return
-    own = _Judge.without([column], table, rows, y)
+    own = _Judge.without(asked.telling, table, rows)
     if own is None:
         return
     errors = Errors.of(y, own.expected, codes, own.scale)
