@@ -178,6 +178,15 @@ def test_two_stuck_sensors_do_not_hide_each_other(heights):
     assert sorted(finding.rows[0] for finding in stuck) == [101, 201]
 
 
+def test_values_behind_a_gap_are_counted_in_rows(heights):
+    """Rounded, the others have hardly more different values than those."""
+    heights = np.round(heights)
+    heights[:14] = np.round(heights[:14] * 2.54, 1)
+    (finding,) = found(heights)
+    assert (finding.kind, finding.count) == ("far above", 14)
+    assert finding.numbers["factor"] == pytest.approx(1 / 2.54)
+
+
 def test_sorted_rounded_and_mostly_zero_columns_are_clean():
     rng = np.random.default_rng(0)
     for seed in range(20):

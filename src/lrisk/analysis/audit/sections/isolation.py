@@ -1,7 +1,8 @@
 """Values that a gap parts from all others of their column.
 
 Rows that share a value, as those of a site do, say it once: different values are what
-is compared. Let v₁ ≥ v₂ ≥ … be their distances from the median on one side. In the tail
+is compared. Where they share it because numbers were rounded, which is where nearly all
+steps between the quartiles are taken, they are spread over their step. Let v₁ ≥ v₂ ≥ … be their distances from the median on one side. In the tail
 of a power law, which is as heavy as tails come, the spacings i·log(vᵢ/vᵢ₊₁) are
 independent and exponential with one mean θ (Rényi). So the chance of a gap as wide as
 that behind the i-th value is exp(−i·log(vᵢ/vᵢ₊₁)/θ), whatever the units and however
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._typing import Floats
+from ...._typing import Floats, Indices
 from .ordered import Ordered
 
 #: Share of the rows beyond which values behind a gap are a group of their own.
@@ -27,6 +28,9 @@ MOST = 0.1
 #: Numbers written with two digits have gaps of a tenth; on boston and diabetes gaps of
 #: 1.2 to 1.4 are those of towns and of rounding, and none is wider.
 LEAST_RATIO = 1.5
+#: Share of the steps between the quartiles that are taken where numbers were rounded.
+#: And the part of a step by which they are not even, at most.
+TAKEN, EVEN = 0.9, 1e-6
 #: Share of the rows that are the tail, and the least spacings that tell θ.
 TAIL, FEWEST = 0.25, 8
 
@@ -50,7 +54,7 @@ def isolated_values(
     ordered: Ordered, above: bool, logarithms: bool = False
 ) -> Isolated | None:
     """The least likely gap on one side, if there is one wide enough."""
-    values, counts = ordered.different, ordered.counts
+    values, counts = _spread_out(ordered)
     values, counts = (values[::-1], counts[::-1]) if above else (values, counts)
     n, tail = len(values), int(TAIL * len(values))
     middle = float(np.median(values))
@@ -80,6 +84,25 @@ def isolated_values(
         return None
     ratio = float(np.exp(gaps[number - 1]))
     return Isolated(chance, rows, float(values[number]), ratio)
+
+
+def _spread_out(ordered: Ordered) -> tuple[Floats, Indices]:
+    """Different values and how many rows have each; of rounded numbers all rows."""
+    values, counts, n = ordered.different, ordered.counts, len(ordered.values)
+    if n < 2 * len(values):  # most have a value of their own
+        return values, counts
+    low, high = ordered.values[n // 4], ordered.values[3 * n // 4]
+    inside = values[(values >= low) & (values <= high)]
+    if len(inside) < 3:
+        return values, counts
+    steps = np.diff(inside) / float(np.min(np.diff(inside)))
+    even = bool(np.all(np.abs(steps - np.round(steps)) < EVEN))
+    if not even or len(inside) < TAKEN * (steps.sum() + 1.0):
+        return values, counts
+    step = float(np.min(np.diff(inside)))
+    place = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
+    share = (place + 0.5) / np.repeat(counts, counts) - 0.5
+    return ordered.values + step * share, np.ones(n, dtype=np.intp)
 
 
 def _mean_spacing(spacings: Floats) -> float:
