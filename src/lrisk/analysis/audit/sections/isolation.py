@@ -2,13 +2,14 @@
 
 Rows that share a value, as those of a site do, say it once: different values are what
 is compared. Where they share it because numbers were rounded, which is where nearly all
-steps between the quartiles are taken, they are spread over their step. Let v₁ ≥ v₂ ≥ … be their distances from the median on one side. In the tail
-of a power law, which is as heavy as tails come, the spacings i·log(vᵢ/vᵢ₊₁) are
-independent and exponential with one mean θ (Rényi). So the chance of a gap as wide as
-that behind the i-th value is exp(−i·log(vᵢ/vᵢ₊₁)/θ), whatever the units and however
-heavy the tail; in lighter tails, whose spacings shrink outwards, it is less. θ is taken
-from the spacings farther in, without their largest: there may be a second gap. That any
-i is tried costs a factor of i(i + 1), whose inverses sum to one.
+steps between the quartiles are taken, they are spread over their step. Let v₁ ≥ v₂ ≥ …
+be the distances from the median on one side. In the tail of a power law, which is as
+heavy as tails come, the spacings i·log(vᵢ/vᵢ₊₁) are independent and exponential with
+one mean θ (Rényi). So the chance of a gap as wide as that behind the i-th value is
+exp(−i·log(vᵢ/vᵢ₊₁)/θ), whatever the units and however heavy the tail; in lighter tails,
+whose spacings shrink outwards, it is less. θ is taken from the spacings farther in,
+without their largest: there may be a second gap. That any i is tried costs a factor of
+i(i + 1), whose inverses sum to one.
 
 Of logarithms of ratios, vᵢ − vᵢ₊₁ takes the place of log(vᵢ/vᵢ₊₁): ratios with the tail
 of a power law have logarithms with that of an exponential.
