@@ -49,11 +49,14 @@ def test_a_column_of_row_numbers_says_which_row_is_which(name):
     np.testing.assert_array_equal(given_predictions(table(PRICES), written), TOLD)
 
 
-@pytest.mark.parametrize("first", [0, 2])
-def test_other_row_numbers_are_refused(first):
-    rows = np.r_[first, np.arange(2, N + 1)]
+@pytest.mark.parametrize(
+    ("first", "got"), [(0, "others"), (2, "one twice"), ("secret", "others")]
+)
+def test_other_row_numbers_are_refused_and_not_quoted(first, got):
+    rows = np.array([first, *range(2, N + 1)], dtype=object)
     written = pd.DataFrame({"row": rows, "prediction": TOLD})
-    with pytest.raises(ValueError, match="each of 1 to 24 once, in the column 'row'"):
+    words = f"each of 1 to 24 once, in the column 'row', got '{got}'"
+    with pytest.raises(ValueError, match=words):
         given_predictions(table(PRICES), written)
 
 
