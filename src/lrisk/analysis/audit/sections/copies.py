@@ -171,8 +171,8 @@ def _agreeing(column: Column, rows: Indices, groups: Indices) -> float:
     """Expected pairs of rows of the same group with the same value.
 
     By how often values agree; or, as numbers are multiples of a step, by how often they
-    miss each other by k steps at most, which is 2k times as often: for k = 1, 2, 4, …,
-    as far as a density may be taken as even, the most that any of them says.
+    miss each other by k steps at most, which is 2k times as often: for k = 1, √m and m,
+    if a density may be taken as even over m steps, the most that any of them says.
     """
     values = _in_steps(column)[rows]
     counts = np.unique(groups, return_counts=True)[1]
@@ -183,11 +183,10 @@ def _agreeing(column: Column, rows: Indices, groups: Indices) -> float:
     most = max(_even_for(column, values), 1.0)
     values = values[known] - values[known].min()
     at = np.sort(values + groups[known] * (values.max() + 2.0 * most + 1.0))
-    k = 1.0
-    while k <= most:
-        near = np.searchsorted(at, at + k + 0.5) - np.searchsorted(at, at, "right")
+    equal = np.searchsorted(at, at, "right")
+    for k in np.unique(np.round(np.geomspace(1.0, most, 3))):
+        near = np.searchsorted(at, at + k + 0.5) - equal
         agreeing = max(agreeing, float(near.sum()) / (2.0 * k))
-        k *= 2.0
     return agreeing
 
 
