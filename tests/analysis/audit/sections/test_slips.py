@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import cross_val_predict
 
+from benchmarks._audit_tables import simulated
 from lrisk import audit
 from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.slips import Slips
@@ -113,3 +114,12 @@ def test_predictions_that_learnt_from_the_slips_do_not_hide_them():
         if f.section == "slips"
     ]  # fmt: skip
     assert slip.numbers["factor"] == 0.1 and slip.count >= 8
+
+
+def test_a_wrong_feature_is_not_explained_by_the_target():
+    """Twice as tall, people are expected to weigh twice as much, and do not."""
+    data = simulated("grouped", 0)
+    wrong = np.random.default_rng([0, 7]).choice(400, 20, replace=False)
+    data["height"][wrong] *= 2.2046
+    slips = [f for f in audit(data, "y").findings if f.section == "slips"]
+    assert [slip.columns for slip in slips] in ([], [["height"]])

@@ -123,8 +123,10 @@ def _factors(
     # Where a value of a feature is wrong the target may be off by little.
     slipped = np.any([t.fits for t in of_features], axis=0)
     free = (np.abs(y - expected) > MISFIT * scale) | slipped
+    # Features first: what is expected of rows with a wrong value is wrong as well, and
+    # another factor of the target may undo that, too.
     while tries:
-        best = max(tries, key=lambda t: t.merit(free))
+        best = max(tries, key=lambda t: (t.column != table.target.name, t.merit(free)))
         tries = [t for t in tries if t is not best]
         if best.is_proven(free):
             fits = best.fits & free
