@@ -3,10 +3,10 @@
 from types import SimpleNamespace
 
 import numpy as np
+from benchmarks._audit_tables import simulated
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import cross_val_predict
 
-from benchmarks._audit_tables import simulated
 from lrisk import audit
 from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.slips import Slips
