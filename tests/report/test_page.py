@@ -235,7 +235,8 @@ def secret_audit():
     secret = {name: "SECRET-3" for name in ("value", "range", "nearest", "level",
                                             "label", "likely")}  # fmt: skip
     numbers = dict.fromkeys(("flagged", "rows with", "rows", "first", "last", "share",
-                             "factor", "ratio", "times", "from row"), 3.0)  # fmt: skip
+                             "factor", "ratio", "times", "from row", "offset",
+                             "others", "elsewhere"), 3.0)  # fmt: skip
     findings = [
         Finding(section.name, kind, ["unit"], [7], 1, numbers, secret, [change])
         for section in SECTIONS
@@ -418,7 +419,7 @@ def test_false_alarms_are_explained_and_suggestions_shown():
     audit = make_audit()
     row = audit.flagged[0].row
     text = render(replace(audit, findings=[slip([row])]))
-    assert "at most a fifth of them is expected to fit after all" in text
+    assert "at most a fifth of them fits after all" in text
     assert f"<bdi>mileage = {row}</bdi>" in text and "before and after" in text
     assert 'data-key="suggested"' not in render(replace(audit, findings=[]))
 

@@ -80,6 +80,14 @@ def test_several_columns_keep_their_names(tmp_path):
     pd.testing.assert_frame_equal(frame_beside(tmp_path / "p.parquet", 2), frame)
 
 
+@pytest.mark.parametrize("lines", [["1.5", "2.5"], ["1,5", "2,5"], ["1 €", "2 €"]])
+def test_a_header_is_no_prediction_where_one_is_missing(lines, tmp_path):
+    """The caller then says that there are two for three rows."""
+    path = tmp_path / "p.csv"
+    path.write_text("\n".join(["told", *lines]))
+    assert len(frame_beside(path, 3)) == 2
+
+
 def test_too_few_rows_are_left_to_who_knows_the_table(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("told\n1.5\n2.5\n")

@@ -155,3 +155,10 @@ def test_fingerprints_tell_tables_apart(mixed):
     assert known == table_of(pl.from_pandas(mixed), "y").fingerprint()
     mixed.loc[4, "size"] += 1e-9
     assert known != table_of(mixed, "y").fingerprint()
+
+
+def test_the_target_shows_how_other_columns_write_decimals():
+    a = [f"{20 + i},{100 + 7 * i}" for i in range(40)]
+    y = [f"{i},5" for i in range(40)]
+    for table in (table_of({"a": a, "y": y}, "y"), table_of({"a": a}, np.array(y))):
+        assert table.columns[0].values[1] == 21.107

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lrisk.tables.columns import typed_column
+from lrisk.tables.columns import typed_column, typed_columns
 from lrisk.tables.text import read_column
 
 
@@ -19,7 +19,7 @@ def column(cells, **options):
         (["$12", "-$3", "($4.50)"], [12, -3, -4.5], "$"),
         (["12,5 €", "3 €", "1.234,25 €"], [12.5, 3, 1234.25], "€"),
         (["EUR 12", "EUR 1,250.5", "EUR 7"], [12, 1250.5, 7], "eur"),
-        (["20 °C", "-3°C", "0 °C"], [20, -3, 0], "°c"),
+        (["20 °C", "-3°C", "0 °C"], [20, -3, 0], "°C"),
         (["30 km/h", "50 km/h", "7 km/h"], [30, 50, 7], "km/h"),
         (["3 rooms", "1 room", "4 rooms"], [3, 1, 4], "room"),
         (["1 234,5", "7 000", "0,25"], [1234.5, 7000, 0.25], ""),
@@ -117,3 +117,19 @@ def test_a_column_of_many_words_is_given_up_at_once():
 def test_many_different_slips_do_not_hide_the_numbers():
     slips = [f"slip {i}" for i in range(60)]
     assert column([*["5", "6"] * 300, *slips]).kind == "numeric"
+
+
+def typed(**columns):
+    raw = [np.array(cells * 10, dtype=object) for cells in columns.values()]
+    return {c.name: c for c in typed_columns(list(columns), raw)}
+
+
+def test_a_comma_that_may_be_read_in_two_ways_is_read_as_in_other_columns():
+    doubtful, decimals = ["28,781", "3,125"], ["1,5", "0,25"]
+    alone = typed(a=doubtful, b=["7", "8"])["a"]
+    assert alone.values[:2].tolist() == [28781.0, 3125.0]
+    beside = typed(a=doubtful, b=decimals, c=["x", "y"])["a"]
+    assert beside.values[:2].tolist() == [28.781, 3.125]
+    assert beside.note == "Commas were read as decimal points, as in other columns."
+    sure = typed(a=["1,028,781", "3,125"], b=decimals)["a"]
+    assert sure.values[:2].tolist() == [1028781.0, 3125.0]

@@ -64,9 +64,8 @@ def print_audit(result: AuditResult, console: Console) -> None:
     if unknown:
         have = counted(unknown, "row has", "rows have")
         say(f"{have} no usable target and could not be judged.")
-    for column in result.columns:
-        if column.note:
-            say(f"  {plain(column.name, 80)}: {plain(column.remark)}", style="dim")
+    for names, remark in _remarks(result):
+        say(f"  {plain(names)}: {plain(remark)}", style="dim")
     if words := sampling(result):
         say(words)
     say(f"\n[bold]{plain(result.summary)}[/]\n")
@@ -81,6 +80,8 @@ def print_audit(result: AuditResult, console: Console) -> None:
         say(f"\n[bold]{section.title}[/]")
         for finding in findings[:MOST]:
             say(f"  {plain(in_words(finding))}{_where(finding)}")
+        if (more := len(findings) - MOST) > 0:
+            say(f"  {more} more in the report.", style="dim")
     if result.verdicts:
         say("\n[bold]Your verdicts[/]\n  " + _verdicts(result.verdicts))
     if result.comparison and "text" in result.comparison:
@@ -90,6 +91,17 @@ def print_audit(result: AuditResult, console: Console) -> None:
         say("\n[bold]What to do next[/]")
     for step in result.next_steps:
         say(f"  • {plain(step)}")
+
+
+def _remarks(result: AuditResult) -> Iterator[tuple[str, str]]:
+    """What is to be known of columns, and of which: the same of many is told once."""
+    told: dict[str, list[str]] = {}
+    for column in result.columns:
+        if column.note:
+            told.setdefault(column.remark, []).append(column.name[:80])
+    for remark, names in told.items():
+        more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+        yield ", ".join(names[:MOST]) + more, remark
 
 
 def _where(finding: Finding) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import functools
 import io
 import itertools
 import json
@@ -151,6 +152,7 @@ def _cell(value: object) -> str:
     return harmless_cell(str(value)) if value else ""
 
 
+@functools.lru_cache(maxsize=1024)  # labels are the same in very many rows
 def harmless_cell(text: str) -> str:
     """A number as it is, or harmless words: a minus in front is no formula.
 

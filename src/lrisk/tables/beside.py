@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray
+from .cells import raw_column
 from .columns import Column, typed_column
 from .delimited import SAMPLE
 from .files import TEXT, read_table
@@ -44,8 +45,8 @@ def read_beside(
 def frame_beside(path: Path, n_rows: int) -> Any:
     """The frame of a file with one line for each row of a table, and maybe a header.
 
-    The first line is a header unless there are as many rows only without one. Words are
-    labels, as those of a target are.
+    The first line is a header unless there are as many rows only without one, and it is
+    no word above numbers. Words are labels, as those of a target are.
 
     Raises
     ------
@@ -62,11 +63,21 @@ def frame_beside(path: Path, n_rows: int) -> Any:
         except ValueError as problem:
             problems.append(problem)
             continue
-        if len(read[-1]) == n_rows:
+        if len(read[-1]) == n_rows and (header or not _has_header(read[-1])):
             return read[-1]
     if not read:
         raise problems[0]
     return read[0]
+
+
+def _has_header(frame: Any) -> bool:
+    """Whether the first row is words above numbers: a header after all."""
+    cells = [raw_column(frame[name], "predictions") for name in frame]
+    text = [own for own in cells if own.dtype.kind == "O"]
+    first = [typed_column("first", own[:1]) for own in text]
+    rest = [typed_column("rest", own[1:]) for own in text]
+    words = [one.has_levels and not one.missing[0] for one in first]
+    return any(word and bool(other.way) for word, other in zip(words, rest))
 
 
 def _one_column_of_commas(source: Source) -> bool:

@@ -1,13 +1,14 @@
 """Columns of a table, typed: what each holds and how it will be used."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._typing import AnyArray, Bools, Indices
 from .dates import days
-from .text import DATE, DATES, read_column
+from .text import COMMA, DATE, DATES, read_column
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "#div/0!", "#value!",
@@ -89,6 +90,8 @@ class Column:
         Whether models could use it, whatever its role.
     way, unit : str
         How text was read (see `text.Reading`); empty where it was not text.
+    ambiguous : bool
+        Whether its commas may stand before decimals or between thousands.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Column:
     usable: bool = True
     way: str = ""
     unit: str = ""
+    ambiguous: bool = False
 
     @property
     def remark(self) -> str:
@@ -175,7 +179,30 @@ def summary_of(column: Column, role: str = "") -> ColumnSummary:
     )  # fmt: skip
 
 
-def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
+def typed_columns(
+    names: Sequence[str], raw: Sequence[AnyArray], target: int | None = None
+) -> list[Column]:
+    """Find out what the columns of one table hold; that of the `target` has labels.
+
+    A table has one way to write decimals: where some column shows that it is a comma,
+    cells of others that can be read in two ways are read so, too.
+    """
+    columns = [
+        typed_column(name, cells, labels=j == target)
+        for j, (name, cells) in enumerate(zip(names, raw, strict=True))
+    ]
+    if any(column.way == COMMA for column in columns):
+        for j, column in enumerate(columns):
+            if column.ambiguous:
+                columns[j] = typed_column(
+                    column.name, raw[j], labels=j == target, commas=True
+                )
+    return columns
+
+
+def typed_column(
+    name: str, raw: AnyArray, *, labels: bool = False, commas: bool = False
+) -> Column:
     """Find out what a column holds.
 
     Parameters
@@ -186,6 +213,8 @@ def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
     labels : bool
         Whether words, as of a target, are labels as they stand: "yes" stays "yes", and
         "none" is a label like any other unless nearly all other cells are numbers.
+    commas : bool
+        Whether other columns of its table have decimal commas.
     """
     kind = raw.dtype.kind
     if kind == "b":
@@ -202,10 +231,10 @@ def typed_column(name: str, raw: AnyArray, *, labels: bool = False) -> Column:
         return _checked(Column(name, "numeric", values, [], note), whole=kind in "iu")
     if kind == "M":
         return _checked(Column(name, "date", days(raw), [], way=DATE))
-    return _from_text(name, raw, labels)
+    return _from_text(name, raw, labels, commas)
 
 
-def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
+def _from_text(name: str, raw: AnyArray, labels: bool, commas: bool) -> Column:
     codes, levels = levels_of(raw, MISSING)
     known = codes >= 0
     if known.any():
@@ -213,7 +242,7 @@ def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
         if set(lower) <= TRUE | FALSE and not labels:
             flags = np.array([float(level in TRUE) for level in lower] + [np.nan])
             return _checked(Column(name, "boolean", flags[codes], []))
-        read = _as_numbers(name, codes, levels)
+        read = _as_numbers(name, codes, levels, commas)
         # Two labels, such as "2 doors" and "4 doors", are shown as they were written.
         if read is not None and not (labels and read.unit and read.distinct <= 2):
             return _checked(read)
@@ -225,10 +254,12 @@ def _from_text(name: str, raw: AnyArray, labels: bool) -> Column:
     return _checked(Column(name, "categorical", codes, levels))
 
 
-def _as_numbers(name: str, codes: Indices, levels: list[str]) -> Column | None:
+def _as_numbers(
+    name: str, codes: Indices, levels: list[str], commas: bool
+) -> Column | None:
     """The column as numbers or dates, if nearly all cells are."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
-    reading = read_column(name, levels, counts)
+    reading = read_column(name, levels, counts, commas)
     if reading is None:
         return None
     note, example = reading.note, reading.example
@@ -243,7 +274,7 @@ def _as_numbers(name: str, codes: Indices, levels: list[str]) -> Column | None:
     values = np.append(reading.numbers, np.nan)[codes]
     return Column(
         name, reading.kind, values, [], note, example, way=reading.way,
-        unit=reading.unit,
+        unit=reading.unit, ambiguous=reading.ambiguous,
     )  # fmt: skip
 
 

@@ -101,12 +101,14 @@ def read_numbers(texts: Sequence[str], decimal: str) -> Numbers:
 def same_unit(unit: str) -> str:
     """One spelling of a unit: without plural, dot and capitals that mean nothing.
 
-    >>> [same_unit(unit) for unit in ("kg", "Kgs.", "mW", "MW", "M", "m")]
-    ['kg', 'kg', 'mw', 'Mw', 'M', 'm']
+    >>> [same_unit(unit) for unit in ("kg", "Kgs.", "mW", "MW", "M", "m", "°c")]
+    ['kg', 'kg', 'mw', 'Mw', 'M', 'm', '°C']
     """
     bare = unit.rstrip(".")
     if len(bare) == 1:
         return bare
+    if bare.startswith("°"):
+        return bare.upper()
     bare = bare[:-1] if len(bare) > 2 and bare[-1:] in "sS" else bare
     first = bare[0] if bare[:1] == "M" else bare[:1].lower()
     return first + bare[1:].lower()

@@ -13,7 +13,7 @@ from .._params import check_choice, check_count, check_real, refused
 from .._typing import AnyArray, Floats, Indices
 from ..procedures.label_noise import FeatureScaling, plain_scaling
 from .cells import distinct, is_table, raw_columns
-from .columns import Column, typed_column
+from .columns import Column, typed_columns
 from .rules import ColumnRule
 from .table import check_present, check_width
 
@@ -112,7 +112,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """
         names, raw = self._raw(X, reset=True)
         check_width(len(names))
-        columns = [typed_column(name, cells) for name, cells in zip(names, raw)]
+        columns = typed_columns(names, raw)
         return self._fit(columns, named=is_table(X))
 
     def fit_columns(self, columns: list[Column]) -> Self:

@@ -12,7 +12,7 @@ from .._arrays import check_typical_size
 from .._params import refused
 from .._typing import AnyArray, Bools
 from .cells import cells_as_text, raw_column, raw_columns, row_names
-from .columns import Column, ColumnSummary, summary_of, typed_column
+from .columns import Column, ColumnSummary, summary_of, typed_columns
 from .target import Target, target_of
 
 #: Columns beyond which a table is refused.
@@ -115,10 +115,12 @@ def table_of(
             rule, remedy = "the name of one column", "rename the others"
             raise ValueError(refused("table", "target", rule, "several", remedy))
         at = names.index(target)
-        goal = typed_column(target, raw[at], labels=True)
-        names, raw = names[:at] + names[at + 1 :], raw[:at] + raw[at + 1 :]
     else:
-        goal = typed_column("target", raw_column(target, "target"), labels=True)
+        at = len(names)
+        names, raw = [*names, "target"], [*raw, raw_column(target, "target")]
+    columns = typed_columns(names, raw, at)
+    goal = columns.pop(at)
+    names, raw = names[:at] + names[at + 1 :], raw[:at] + raw[at + 1 :]
     if not names:
         rule, remedy = "of at least one column beside the target", "add features"
         raise ValueError(refused("table", "data", rule, "none", remedy))
@@ -126,7 +128,6 @@ def table_of(
         if len(other) != len(goal.values):
             rule, remedy = "one value per row", "pass as many targets as rows"
             raise ValueError(refused("table", "target", rule, len(goal.values), remedy))
-    columns = [typed_column(name, values) for name, values in zip(names, raw)]
     for role, name in (("group", group), ("time", time)):
         if name is not None:
             at = names.index(closest(name, names, role))
@@ -167,7 +168,7 @@ def columns_of(data: Any) -> list[Column]:
     """All columns of a table without a target, typed."""
     names, raw = raw_columns(data)
     check_width(len(names))
-    return [typed_column(name, values) for name, values in zip(names, raw)]
+    return typed_columns(names, raw)
 
 
 def column_names(data: Any) -> list[str]:

@@ -35,6 +35,8 @@ class Reading(NamedTuple):
         Sentences that tell no value.
     example : str
         Values that the note speaks of.
+    ambiguous : bool
+        Whether commas may stand before decimals or between thousands.
     """
 
     way: str
@@ -42,6 +44,7 @@ class Reading(NamedTuple):
     unit: str = ""
     note: str = ""
     example: str = ""
+    ambiguous: bool = False
 
     @property
     def kind(self) -> str:
@@ -49,7 +52,9 @@ class Reading(NamedTuple):
         return "date" if self.way in DATES else "numeric"
 
 
-def read_column(name: str, levels: Sequence[str], counts: Indices) -> Reading | None:
+def read_column(
+    name: str, levels: Sequence[str], counts: Indices, commas: bool = False
+) -> Reading | None:
     """Read the levels in the way that reads most cells, if that is nearly all.
 
     Parameters
@@ -59,6 +64,9 @@ def read_column(name: str, levels: Sequence[str], counts: Indices) -> Reading | 
     levels : sequence of str
     counts : array of shape (n_levels,)
         Cells of each level.
+    commas : bool
+        Whether other columns of the table have decimal commas: then "28,781", which may
+        be read in two ways, is less than thirty, and otherwise thousands.
 
     Returns
     -------
@@ -86,7 +94,8 @@ def read_column(name: str, levels: Sequence[str], counts: Indices) -> Reading | 
     enough = MOSTLY * counts.sum()
     if counts[either].sum() >= enough and max(reads[2:]) >= max(reads[:2]):
         return _dates(name, dates, counts)
-    best = int(np.argmax(reads))
+    ambiguous = point.grouped and reads[0] == reads[1] and _differ(point, comma)
+    best = 1 if ambiguous and commas else int(np.argmax(reads))
     if reads[best] < enough:
         return None
     if best >= 2:
@@ -94,14 +103,15 @@ def read_column(name: str, levels: Sequence[str], counts: Indices) -> Reading | 
     reading = _numbers(name, comma if best else point, levels, counts)
     if reading is None:
         return None
-    open_ = point.grouped and reads[0] == reads[1] and _differ(point, comma)
     note = reading.note
     if best:
-        note = f"Commas were read as decimal points. {note}".strip()
+        as_others = ", as in other columns" if ambiguous else ""
+        note = f"Commas were read as decimal points{as_others}. {note}".strip()
     elif point.grouped:
-        other = " Decimal commas are possible, too." if open_ else ""
+        other = " Decimal commas are possible, too." if ambiguous else ""
         note = f"Separators of thousands were left out.{other} {note}".strip()
-    return reading._replace(way=COMMA if best else POINT, note=note)
+    way = COMMA if best else POINT
+    return reading._replace(way=way, note=note, ambiguous=ambiguous)
 
 
 def read_again(name: str, levels: Sequence[str], way: str, unit: str) -> Floats:

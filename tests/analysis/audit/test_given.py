@@ -42,6 +42,24 @@ def test_numbers_in_all_their_forms(written):
     np.testing.assert_array_equal(given_predictions(table(PRICES), written), TOLD)
 
 
+@pytest.mark.parametrize("name", ["prediction", "told"])
+def test_a_column_of_row_numbers_says_which_row_is_which(name):
+    order = np.random.default_rng(0).permutation(N)
+    written = pd.DataFrame({"row": order + 1, name: TOLD[order]})
+    np.testing.assert_array_equal(given_predictions(table(PRICES), written), TOLD)
+
+
+@pytest.mark.parametrize(
+    ("first", "got"), [(0, "others"), (2, "one twice"), ("secret", "others")]
+)
+def test_other_row_numbers_are_refused_and_not_quoted(first, got):
+    rows = np.array([first, *range(2, N + 1)], dtype=object)
+    written = pd.DataFrame({"row": rows, "prediction": TOLD})
+    words = f"each of 1 to 24 once, in the column 'row', got '{got}'"
+    with pytest.raises(ValueError, match=words):
+        given_predictions(table(PRICES), written)
+
+
 def test_a_constant_with_a_unit_is_a_number():
     np.testing.assert_array_equal(given_predictions(table(PRICES), ["9 €"] * N), 9.0)
 

@@ -1,10 +1,17 @@
 """What the sentences say agrees with what was found and with what a person said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lrisk import audit
-from lrisk.analysis.audit.wording import LIMIT, NOTHING_FOUND, loss_groups
+from lrisk.analysis.audit.wording import (
+    FALSE_ALARMS,
+    LIMIT,
+    NOTHING_FOUND,
+    loss_groups,
+)
 
 
 def line(n=120, seed=1):
@@ -128,3 +135,28 @@ def test_a_table_that_cannot_tell_is_not_called_clean():
     assert NOTHING_FOUND not in result.next_steps
     clean = flipped(0, 200, 0.0)
     assert clean.looks_clean and "cannot tell" not in clean.summary
+
+
+@pytest.fixture(scope="module")
+def slipped():
+    data = line(200)
+    data["y"][:10] *= 10.0
+    return audit(data, "y")
+
+
+def test_more_false_alarms_than_scores_promise_are_explained(slipped):
+    assert slipped.flags.sum() >= 9 and "reaches far out" not in slipped.summary
+    doubtful = replace(slipped, expected_false_flags=7.0)
+    assert "about 7 may be false alarms. That many because" in doubtful.summary
+    assert "by their scores" in FALSE_ALARMS
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_the_robust_fit_is_advised_where_it_errs_no_more(slipped, better):
+    by_name = {curve.name: curve for curve in slipped.unflagged_losses}
+    ordinary = by_name["ordinary"].mean
+    own = replace(by_name["robust"], mean=ordinary * (0.9 if better else 1.1))
+    result = replace(slipped, unflagged_losses=[by_name["ordinary"], own])
+    (step,) = [step for step in result.next_steps if step.startswith("Until the rows")]
+    assert ("train lrisk.RobustRegressor()" in step) == better
+    assert ("keep them in training" in step) != better

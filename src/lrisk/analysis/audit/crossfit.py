@@ -13,6 +13,7 @@ from ...procedures.outliers.feature_errors import contradicted_values
 from ...tables import Preparation, Table
 from .models import (
     LEAST_PROBABILITY,
+    LabelJudge,
     Recipe,
     expect,
     fitted,
@@ -265,12 +266,15 @@ def _judge_of_labels(
 ) -> Any:
     """The robust fit whose detector judges the labels of all rows; None of quantities.
 
-    Its references have not seen a row's label, and are the same whatever its kernel.
+    Its references have not seen a row's label, and are the same whatever its kernel. Of
+    very many rows those that it was not fitted to are judged by the fit itself.
     """
     if recipe.regression or len(training) == len(rows):
         return None if recipe.regression else whole.robust
-    plain = recipe._replace(kernel="linear", flexible=None)
-    return fitted(plain.robust(), whole.preparation.transform(rows), y)[0]
+    if len(rows) <= MOST_LINEAR:
+        plain = recipe._replace(kernel="linear", flexible=None)
+        return fitted(plain.robust(), whole.preparation.transform(rows), y)[0]
+    return LabelJudge.of(whole.robust, whole.preparation, rows, y, training, BLOCK)
 
 
 def _fold(

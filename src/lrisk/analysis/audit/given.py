@@ -15,7 +15,7 @@ from ...tables.text import DATES
 from .quoting import QuotesCells
 
 #: Columns of what ``lrisk predict`` writes.
-PREDICTION, PROBABILITY = "prediction", "probability"
+ROW, PREDICTION, PROBABILITY = "row", "prediction", "probability"
 #: What predictions of classes must be.
 OF_CLASSES = "labels of the target, or probabilities: one column for each class"
 REMEDY = "pass predictions by models that have not seen the row, in the same order"
@@ -43,7 +43,7 @@ def given_predictions(table: Table, given: Any) -> Floats:
     given : array-like of shape (n,) or (n, k), or a table
         Cells may be written as those of a target may. Of a table with a column
         "prediction", as ``lrisk predict`` writes it, the others do not matter, but for
-        "probability".
+        "probability" and "row", which says which row of the table each line is of.
 
     Returns
     -------
@@ -72,7 +72,25 @@ def _columns(given: Any, n: int) -> _Given:
         raise _wrong(f"one for each row, {n}", given)
     if len(columns.raw[0]) != n:
         raise _wrong(f"one for each row, {n}", len(columns.raw[0]))
-    return columns
+    return _in_order(columns, n)
+
+
+def _in_order(columns: _Given, n: int) -> _Given:
+    """In the order of the table's rows, if a column says which they are."""
+    numbers = columns.column(ROW)
+    if numbers is None or len(columns.raw) == 1:
+        return columns
+    rows = _numbers(numbers)
+    if not np.array_equal(np.sort(rows), np.arange(1.0, n + 1.0)):
+        # No cell is quoted: it may be what must not be told.
+        known = np.isin(rows, np.arange(1.0, n + 1.0))
+        got = "one twice" if known.all() else "others"
+        rule = f"each of 1 to {n} once, in the column {ROW!r}"
+        raise _wrong(rule, got, "number the rows of the table, or leave it out")
+    order, at = np.argsort(rows), columns.names.index(ROW)
+    names = [name for name in columns.names if name != ROW]
+    raw = [own[order] for j, own in enumerate(columns.raw) if j != at]
+    return _Given(names, raw, True)
 
 
 def _wrong(rule: str, got: Any, remedy: str = REMEDY) -> ValueError:

@@ -18,6 +18,7 @@ from ...estimators import (
     RobustRegressor,
 )
 from ...spectra import parse_spectrum
+from ...tables import Preparation
 from .own_model import OwnModel
 
 #: Landmarks by which kernel fits of the mean and of the tail are approximated.
@@ -33,6 +34,8 @@ ROUNDING = 1e-12
 MANY_CLASSES = 20
 #: Probabilities are cut off here: one impossible row must not decide a mean.
 LEAST_PROBABILITY = 1e-6
+#: Share of wrong labels under which rows are put in order where none was found.
+RANKED_UNDER = 0.01
 
 
 class Recipe(NamedTuple):
@@ -185,3 +188,53 @@ def tail_fit(recipe: Recipe, X: Floats, y: AnyArray) -> tuple[str, Any]:
 def _weight_on_tail(spectrum: str) -> float:
     """Weight of the worst tenth of the rows."""
     return float(1.0 - parse_spectrum(spectrum).cumulative(np.array([0.9]))[0])
+
+
+class LabelJudge(NamedTuple):
+    """What is said of the labels of all rows by a fit to some of them.
+
+    Attributes as those of `RobustClassifier`.
+    """
+
+    contamination_: float
+    contamination_interval_: tuple[float, float]
+    noise_matrix_: Floats
+    outlier_score_: Floats
+    label_suggestion_: Indices
+
+    @classmethod
+    def of(
+        cls,
+        robust: Any,
+        preparation: Preparation,
+        rows: Indices,
+        y: AnyArray,
+        training: Indices,
+        block: int,
+    ) -> "LabelJudge":
+        """Of rows of a table, a `block` of them at a time.
+
+        Parameters
+        ----------
+        robust : RobustClassifier
+            Fitted to the rows at `training`.
+        preparation : Preparation
+        rows, y : arrays of shape (m,)
+            Rows of the table, and codes of their labels.
+        training : array of shape (k,)
+            Positions among the rows.
+        block : int
+        """
+        share = None if robust.contamination_ > 0.0 else RANKED_UNDER
+        scores, suggested = np.zeros(len(rows)), np.array(y)
+        for start in range(0, len(rows), block):
+            at = np.s_[start : start + block]
+            X = preparation.transform(rows[at])
+            scores[at] = robust.score_outliers(X, y[at], contamination=share)
+            suggested[at] = np.where(scores[at] > 0.5, robust.predict(X), y[at])
+        scores[training] = robust.outlier_score_
+        suggested[training] = robust.label_suggestion_
+        return cls(
+            robust.contamination_, robust.contamination_interval_, robust.noise_matrix_,
+            scores, suggested,
+        )  # fmt: skip

@@ -29,17 +29,16 @@ from .rates import group_rates, time_rates
 from .reasons import expected_of, explain
 from .result import AuditResult
 from .sections import Context, find_all, part_of_false_claims
+from .sections.base import explained
 from .sections.noise import LargerNoise
 from .sections.swaps import swapped_columns
-from .share import cut_for_false_share, expected_false, reconciled
+from .share import MOST_FALSE, cut_for_false_share, expected_false, reconciled
 from .tails import FAR_OUT, far_rows
 from .verdicts import in_words, measured, parse_verdicts
 
 #: Score above which a row is flagged; of labels, more likely wrong than right, as the
 #: classifier's own flags.
 THRESHOLD, LABEL_THRESHOLD = 0.7, 0.5
-#: Share of the flagged rows that are expected to fit after all, at most.
-MOST_FALSE = 0.2
 #: Score of a row whose columns look exchanged, at least: most of them, and more than by
 #: chance, are usual and fit once exchanged.
 SWAPPED = 0.9
@@ -245,7 +244,8 @@ def _assemble(
     order = np.lexsort((-misfit, -found.scores))
     worst, nearly = order[flags[order]], order[~flags[order]][:NEARLY]
     sizes = misfit if recipe.regression else None
-    false_flags = expected_false(found.scores, sizes, flags & (judged == 0))
+    doubtful = flags & (judged == 0) & ~np.isin(rows, explained(findings))
+    false_flags = expected_false(found.scores, sizes, doubtful)
     far, mere = np.zeros(len(rows), dtype=bool), 0
     if sizes is not None:
         far = far_rows(np.copysign(sizes, residual))

@@ -11,6 +11,9 @@ import numpy as np
 from ..._typing import Bools, Floats
 from .tails import noise_tail
 
+#: Share of the flagged rows that are expected, by their scores, to fit after all, at
+#: most.
+MOST_FALSE = 0.2
 #: Share of flagged rows up to which an estimate of none is not overruled.
 CLEAN_SHARE = 0.02
 #: The 95 % point of a Gaussian: intervals hold 90 %.

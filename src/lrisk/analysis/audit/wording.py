@@ -12,6 +12,7 @@ from .gains import is_clear
 from .numbers import counted, number, percent
 from .result import AuditResult
 from .sections import by_section
+from .share import MOST_FALSE
 from .tails import FAR_OUT
 
 #: Rows below which nothing is judged.
@@ -50,9 +51,11 @@ GLOSSARY = {
     "false alarm": "A flagged row that fits after all, or a finding that is chance.",
 }
 FALSE_ALARMS = (
-    "Rows are flagged for as long as at most a fifth of them is expected to fit after "
-    "all; of everything else that is claimed, at most one clean table in ten gets a "
-    "false claim, all sections together."
+    "Rows are flagged for as long as, by their scores, at most a fifth of them fits "
+    "after all. Scores may be too sure: the number of false alarms that is stated is "
+    "no less than what the noise of the other rows would bring so far out. Of "
+    "everything else that is claimed, at most one clean table in ten gets a false "
+    "claim, all sections together."
 )
 
 
@@ -224,14 +227,20 @@ def _flagged(result: AuditResult) -> list[str]:
     false = result.expected_false_flags
     about = f"about {false:.0f}" if false >= 0.5 else "fewer than one"
     verb = "does" if flagged == 1 else "do"
+    alarms = "may be false alarms" if false >= 1.5 else "may be a false alarm"
     told = [
         f"{flagged} of {n} rows {verb} not fit ({percent(flagged / n)}), of which "
-        f"{about} may be a false alarm.",
-        f"Estimated share of rows that do not fit: {percent(result.contamination)}, "
-        f"between {percent(low)} and {percent(high)}.",
+        f"{about} {alarms}."
     ]
-    told[0] = told[0].replace("may be a false alarm", "may be false alarms") \
-        if false >= 1.5 else told[0]  # fmt: skip
+    if false >= 0.5 and false > MOST_FALSE * flagged:
+        told.append(
+            "That many because the noise of the other rows reaches far out and may "
+            "bring such rows, too: begin with those of the highest scores."
+        )
+    told.append(
+        f"Estimated share of rows that do not fit: {percent(result.contamination)}, "
+        f"between {percent(low)} and {percent(high)}."
+    )
     if result.task == "classification":
         told.append("Columns contradict these labels, which are wrong, or chance.")
     net = (flagged - false) / n
@@ -319,8 +328,24 @@ def _when_in_doubt(result: AuditResult) -> list[str]:
             "measures how often the flags are right."
         )
     if flagged:
-        steps.append(
-            f"Until the rows are checked, train lrisk.{robust}() on all rows rather "
-            "than deleting the flagged ones."
-        )
+        steps.append(_until_checked(result, robust))
     return steps
+
+
+def _until_checked(result: AuditResult, robust: str) -> str:
+    """What to train meanwhile: what errs least on rows that nobody doubts."""
+    curves = {curve.name: curve for curve in result.unflagged_losses}
+    mean = {
+        name: curves[name].mean for name in ("ordinary", "robust") if name in curves
+    }
+    if len(mean) == 2 and mean["robust"] > mean["ordinary"]:
+        loss = "mean |error|" if result.task == "regression" else "mean log loss"
+        return (
+            "Until the rows are checked, keep them in training: on held-out rows that "
+            f"are not flagged the ordinary fit is no worse for it ({loss} "
+            f"{number(mean['ordinary'])}, of lrisk.{robust} {number(mean['robust'])})."
+        )
+    return (
+        f"Until the rows are checked, train lrisk.{robust}() on all rows rather than "
+        "deleting the flagged ones."
+    )

@@ -30,7 +30,7 @@ def test_metres_among_centimetres(heights):
     (finding,) = found(heights)
     assert (finding.kind, finding.columns, finding.count) == ("far below", ["v"], 12)
     assert finding.rows == list(range(1, 13))
-    assert finding.numbers["factor"] == pytest.approx(0.01)
+    assert finding.numbers["factor"] == pytest.approx(100.0)
     words = ColumnValues().words(finding)
     assert words.startswith("v: 12 rows far below all others (1.")
     assert "Multiplied by 100 they would be usual." in words
@@ -81,7 +81,30 @@ def test_most_rows_at_one_value_is_no_error():
 def test_a_factor_is_named_however_many_values_it_explains(heights, count):
     heights[:count] /= 100.0
     (finding,) = found(heights)
-    assert finding.numbers["factor"] == pytest.approx(0.01)
+    assert finding.numbers["factor"] == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_degrees_fahrenheit_among_celsius(seed):
+    """By no factor are they usual: 98.6 is 2.66 times 37."""
+    warm = np.random.default_rng(seed).normal(37.0, 0.4, 400)
+    warm[:12] = 1.8 * warm[:12] + 32.0
+    (finding,) = found(warm)
+    assert finding.rows == list(range(1, 13))
+    assert (
+        ColumnValues()
+        .words(finding)
+        .endswith("Converted from °F to °C they would be usual.")
+    )
+
+
+@pytest.mark.parametrize("factor", [2.2046, 2.54])
+def test_of_two_units_that_both_make_values_usual_the_nearer_is_named(factor):
+    """A spread of a tenth leaves room for both."""
+    values = np.random.default_rng(1).normal(80.0, 9.0, 400)
+    values[:15] *= factor
+    (finding,) = [f for f in found(values) if f.kind == "far above"]
+    assert finding.numbers["factor"] == pytest.approx(1.0 / factor)
 
 
 def test_a_shift_is_no_factor():
@@ -125,6 +148,45 @@ def test_a_stuck_sensor(heights):
     assert "12 rows in a row" in ColumnValues().words(finding)
 
 
+def test_a_stuck_sensor_that_also_had_the_value_before(heights):
+    """One more equal value elsewhere makes it neither a code nor a heap."""
+    heights[100:112] = heights[100]
+    heights[[3, 250]] = heights[100]
+    (finding,) = found(heights)
+    assert finding.kind == "stretch" and finding.rows == list(range(101, 113))
+
+
+def test_a_code_that_also_stands_in_a_stretch_is_a_code(heights):
+    rows = np.random.default_rng(0).choice(90, 30, replace=False)
+    heights[rows] = heights[100:112] = -999.0
+    (finding,) = found(heights)
+    assert finding.kind in ("code", "far below") and finding.count == 42
+
+
+def test_recipes_that_are_tried_one_after_the_other_are_not_stuck():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        values = np.repeat(rng.normal(size=300), rng.geometric(0.7, 300))
+        mixed = np.r_[values, np.repeat(rng.normal(size=6), rng.integers(15, 40, 6))]
+        assert found(mixed) == []
+
+
+def test_two_stuck_sensors_do_not_hide_each_other(heights):
+    heights[100:112], heights[200:212] = heights[100], heights[200]
+    stuck = found(heights)
+    assert [finding.kind for finding in stuck] == ["stretch", "stretch"]
+    assert sorted(finding.rows[0] for finding in stuck) == [101, 201]
+
+
+def test_values_behind_a_gap_are_counted_in_rows(heights):
+    """Rounded, the others have hardly more different values than those."""
+    heights = np.round(heights)
+    heights[:14] = np.round(heights[:14] * 2.54, 1)
+    (finding,) = found(heights)
+    assert (finding.kind, finding.count) == ("far above", 14)
+    assert finding.numbers["factor"] == pytest.approx(1 / 2.54)
+
+
 def test_sorted_rounded_and_mostly_zero_columns_are_clean():
     rng = np.random.default_rng(0)
     for seed in range(20):
@@ -136,6 +198,13 @@ def test_sorted_rounded_and_mostly_zero_columns_are_clean():
         heaped[tens] = np.round(heaped[tens], -1)
         for values in (rounded, np.sort(rounded), zeros, heaped):
             assert found(values) == []
+
+
+def test_long_runs_of_zeros_where_nearly_all_are_zero():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        values = np.where(rng.random(1800) < 0.97, 0.0, rng.lognormal(size=1800))
+        assert found(values) == []
 
 
 def test_missing_cells_are_not_looked_at(heights):
@@ -179,11 +248,24 @@ def test_a_factor_within_the_tail_of_a_skewed_column():
         (finding,) = claims(data)
         assert (finding.kind, finding.columns) == ("above its row", ["area"])
         assert finding.rows == (rows + 1).tolist()
-        assert finding.numbers["factor"] == 10.0
+        assert finding.numbers["factor"] == pytest.approx(0.1)
     words = ColumnValues().words(finding)
     assert words.startswith("area: 12 rows far above what their other columns suggest")
     assert words.endswith("Divided by 10 they would be usual.")
     assert "(" not in ColumnValues().words(finding.redacted())
+
+
+def test_a_factor_in_a_column_that_the_others_tell_half_of():
+    """Behind no gap of its own: 2 to 38, of which some are 39 to 300 now."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        data = related_sizes(rng)
+        share = np.exp(0.5 * np.log(data["radius"]) + 0.35 * rng.normal(size=400))
+        rows = np.sort(rng.choice(400, 12, replace=False))
+        data["share"] = np.where(np.isin(np.arange(400), rows), 10.0 * share, share)
+        (finding,) = claims(data)
+        assert finding.columns == ["share"] and set(finding.rows) <= set(rows + 1)
+        assert finding.count >= 11
 
 
 def heavy(rng):

@@ -3,6 +3,9 @@
 from types import SimpleNamespace
 
 import numpy as np
+from benchmarks._audit_tables import simulated
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.model_selection import cross_val_predict
 
 from lrisk import audit
 from lrisk.analysis.audit.sections import Context, part_of_false_claims
@@ -47,6 +50,7 @@ def found(y, expected, scale, seed=0):
     fits = SimpleNamespace(
         rows=np.arange(n), scores=np.ones(n), expected=expected, least_scale=0.0,
         scale=np.full(n, scale), folds=[], fold=np.zeros(n, dtype=int),
+        own_label="",
     )  # fmt: skip
     context = Context(table, part_of_false_claims(), fits, np.ones(n, dtype=bool))
     return Slips().find(context)
@@ -76,3 +80,46 @@ def test_five_rows_tell_a_slip_where_noise_is_small():
     (slip,) = found(10 * expected + rng.normal(0, 10, 5), expected, 4.0)
     assert slip.numbers["factor"] == 0.1 and slip.count == 5
     assert found(10 * expected, expected, 60.0) == []
+
+
+def test_of_two_units_the_one_after_which_rows_fit_better():
+    """By pounds 13 rows fit well; by inches all 15 do, most of them barely."""
+    expected = np.random.default_rng(0).uniform(190, 210, 15)
+    wrong = 2.2046 * expected * np.r_[np.full(13, 1.02), np.full(2, 1.15)]
+    slip, *_ = found(wrong, expected, 12.0)
+    assert (slip.numbers["factor"], slip.count) == (1 / 2.2046, 13)
+
+
+def test_degrees_fahrenheit():
+    rng = np.random.default_rng(0)
+    expected = rng.uniform(5, 30, 12)
+    (slip,) = found(1.8 * (expected + rng.normal(0, 0.5, 12)) + 32, expected, 0.5)
+    assert slip.kind == "degrees" and slip.count >= 10
+    assert Slips().words(slip).endswith("fit if y is converted from °F to °C.")
+    before, after = (float(v) for v in (slip.changes[0].before, slip.changes[0].after))
+    assert abs((before - 32) / 1.8 - after) < 1e-3
+
+
+def test_predictions_that_learnt_from_the_slips_do_not_hide_them():
+    """The forest has seen targets ten times too large, and expects too much nearby."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    y = 50 + 10 * X[:, 0] + 3 * X[:, 1] + rng.normal(size=400)
+    y[rng.choice(400, 15, replace=False)] *= 10
+    forest = RandomForestRegressor(30, random_state=0)
+    outside = cross_val_predict(forest, X, y)
+    noise = 20.0 * rng.normal(size=400)  # of a model that is no good
+    (slip,) = [
+        f for f in audit(X, y, predictions=outside + noise).findings
+        if f.section == "slips"
+    ]  # fmt: skip
+    assert slip.numbers["factor"] == 0.1 and slip.count >= 8
+
+
+def test_a_wrong_feature_is_not_explained_by_the_target():
+    """Twice as tall, people are expected to weigh twice as much, and do not."""
+    data = simulated("grouped", 0)
+    wrong = np.random.default_rng([0, 7]).choice(400, 20, replace=False)
+    data["height"][wrong] *= 2.2046
+    slips = [f for f in audit(data, "y").findings if f.section == "slips"]
+    assert [slip.columns for slip in slips] in ([], [["height"]])

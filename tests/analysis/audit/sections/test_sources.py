@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lrisk import audit
 from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.sources import Sources
 from lrisk.tables import table_of
@@ -27,11 +28,48 @@ def found(data):
 
 @pytest.mark.parametrize("curved", [False, True])
 def test_clean_sources_are_not_named(curved):
-    """Offsets of a level are what a categorical column is for."""
+    """Targets of their own are what the levels of a column are for."""
     for seed in range(4):
         data, _ = rows(seed, curved=curved)
-        data["y"] = data["y"] + 5.0 * (data["site"] == "west")
         assert found(data) == []
+        own = {"north": 0.0, "south": 4.0, "east": -5.0, "west": 9.0}
+        data["y"] = data["y"] + np.array([own[level] for level in data["site"]])
+        assert found(data) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_source_that_lies_apart_from_others_which_agree(seed):
+    data, _ = rows(seed, curved=True)
+    data["y"] = data["y"] - 8.0 * (data["site"] == "south")
+    (finding,) = found(data)
+    assert (finding.kind, finding.values) == ("offset", {"level": "south"})
+    assert finding.numbers["offset"] == pytest.approx(-8.0, abs=0.8)
+    assert finding.numbers["others"] < 1.0
+    words = Sources().words(finding)
+    assert "rows whose targets lie" in words and "below what is expected" in words
+    assert words.endswith("at most: real, or measured in another way.")
+    assert "south" not in Sources().words(finding.redacted())
+
+
+def test_columns_that_tell_the_source_do_not_hide_it():
+    """Its number, and the ward, of which a source has several."""
+    data, rng = rows(0)
+    numbers = {"north": 7.0, "south": 3.0, "east": 12.0, "west": 1.0}
+    data["number"] = np.array([numbers[level] for level in data["site"]])
+    ward = rng.integers(3, size=400).astype(str)
+    data["ward"] = np.array([a + b for a, b in zip(data["site"], ward)], dtype=object)
+    data["y"] = data["y"] + 8.0 * (data["site"] == "south")
+    (finding,) = [f for f in found(data) if f.columns == ["site"]]
+    assert (finding.kind, finding.values) == ("offset", {"level": "south"})
+
+
+def test_of_two_or_three_sources_none_lies_apart():
+    """There is no majority that agrees."""
+    data, _ = rows(0)
+    data["y"] = data["y"] + 8.0 * (data["site"] == "west")
+    for few in ({"south": "north", "east": "north"}, {"south": "north"}):
+        site = [few.get(level, level) for level in data["site"]]
+        assert found({**data, "site": np.array(site, dtype=object)}) == []
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -80,3 +118,40 @@ def test_a_shuffled_source_beside_gross_errors():
     data["x2"][fine[10:13]] = 1e4
     (finding,) = found(data)
     assert finding.values == {"level": "east"}
+
+
+def classes(seed, n=400):
+    """Two classes that a number tells with few errors, and where each row is from."""
+    rng = np.random.default_rng(seed)
+    data, _ = rows(seed, n)
+    data["y"] = np.where(data["x0"] + 0.3 * rng.normal(size=n) > 0, "ill", "well")
+    data["y"] = data["y"].astype(object)
+    return data, rng
+
+
+def of_classes(data):
+    return [f for f in audit(data, "y").findings if f.section == "sources"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_source_with_labels_at_random(seed):
+    data, rng = classes(seed)
+    bad = (data["site"] == "east") & (rng.random(400) < 0.4)
+    other = np.where(data["y"] == "ill", "well", "ill")
+    data["y"] = np.where(bad, other, data["y"]).astype(object)
+    (finding,) = of_classes(data)
+    assert (finding.kind, finding.values) == ("labels", {"level": "east"})
+    assert 0.3 < finding.numbers["share"] < 0.6
+    words = Sources().words(finding)
+    assert (
+        words.startswith("site=east: ") and "have another label than expected" in words
+    )
+
+
+def test_sources_of_labels_that_follow_from_the_source_are_clean():
+    """All of one ward are ill, whatever their numbers."""
+    for seed in range(3):
+        data, _ = classes(seed)
+        assert of_classes(data) == []
+        data["y"] = np.where(data["site"] == "east", "ill", data["y"]).astype(object)
+        assert of_classes(data) == []

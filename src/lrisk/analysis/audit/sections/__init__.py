@@ -15,7 +15,7 @@ from .slips import Slips
 from .sources import Sources
 
 SECTIONS: tuple[Section, ...] = (
-    Slips(), Labels(), Shared(), LargerNoise(), ColumnValues(), Copies(), Sources(),
+    Slips(), Labels(), Shared(), ColumnValues(), LargerNoise(), Copies(), Sources(),
 )  # fmt: skip
 
 
@@ -25,8 +25,11 @@ def part_of_false_claims() -> float:
 
 
 def find_all(context: Context) -> list[Finding]:
-    """What all sections find."""
-    return [finding for section in SECTIONS for finding in section.find(context)]
+    """What all sections find, each knowing what those before it found."""
+    found: list[Finding] = []
+    for section in SECTIONS:
+        found += section.find(context._replace(earlier=tuple(found)))
+    return found
 
 
 def in_words(finding: Finding) -> str:

@@ -7,7 +7,9 @@ that a report without values is made of the same facts without values.
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from ...._typing import Bools
+import numpy as np
+
+from ...._typing import Bools, Indices
 from ....tables import Table
 from ..crossfit import CrossFit
 from ..facts import Finding
@@ -16,6 +18,8 @@ from ..facts import Finding
 #: in ten has one. Sections have equal parts, each of which divides its own among all
 #: that it tries.
 FALSE_CLAIMS = 0.1
+#: Kinds of values of columns that are probably wrong; others may well be real.
+ODD_VALUES = ("far above", "far below", "above its row", "below its row", "code")
 
 
 class Context(NamedTuple):
@@ -33,6 +37,8 @@ class Context(NamedTuple):
         Which of those are flagged.
     swaps : list of Finding
         Exchanged columns; they are looked for before rows are flagged.
+    earlier : tuple of Finding
+        What the sections before this one found.
     """
 
     table: Table
@@ -40,6 +46,7 @@ class Context(NamedTuple):
     found: CrossFit | None = None
     flags: Bools | None = None
     swaps: tuple[Finding, ...] = ()
+    earlier: tuple[Finding, ...] = ()
 
 
 class Section(Protocol):
@@ -71,3 +78,12 @@ class Section(Protocol):
 def first_rows(rows: Iterable[int], most: int = 1000) -> list[int]:
     """Rows counted from 1, of positions in the table; the first of very many."""
     return [int(row) + 1 for _, row in zip(range(most), rows, strict=False)]
+
+
+def explained(findings: Iterable[Finding]) -> Indices:
+    """Positions of rows that a slip, or an odd value of a column, explains.
+
+    They have been tested, and are hardly false alarms, whatever the noise brings.
+    """
+    proven = [f for f in findings if f.section == "slips" or f.kind in ODD_VALUES]
+    return np.array([row - 1 for f in proven for row in f.rows], dtype=np.intp)

@@ -10,17 +10,17 @@ from ....procedures._robust.scales import CODE_GAP, spread
 from ....tables import Column
 from ..facts import Finding
 from ..numbers import counted, number
-from .base import Context, first_rows
+from .base import ODD_VALUES, Context, first_rows
 from .isolation import isolated_values
 from .ordered import Ordered
-from .related import FEWEST_SCALED, POINTS, OffTheirRows, off_their_rows
+from .related import FEWEST_SCALED, OffTheirRows, off_their_rows
+from .repairs import DEGREES, POINTS, UNITS, Repair, either_way, repair_of
 
 #: Known values below which a column is not looked at, so that the quarter of them that
 #: is a tail tells a gap; and different ones: fewer are categories.
 FEWEST, FEWEST_DIFFERENT = 40, 10
-#: Factors by which values behind a gap may be off: a slipped point; inches, pounds,
-#: feet or months, minutes, degrees Fahrenheit, metres of a foot, miles.
-FACTORS = (*POINTS, 2.54, 2.2046, 12.0, 60.0, 1.8, 0.3048, 1.6093)
+#: What may make values behind a gap usual.
+REPAIRS = (*either_way(*POINTS, *UNITS), *DEGREES)
 #: How many times as wide as the others, or as narrow, values off by a factor may be:
 #: the deviation of five is no farther off in 98 % of Gaussian samples (χ²).
 ALIKE = 3.0
@@ -33,14 +33,15 @@ FEWEST_OF_CODE = 3
 #: Different values from which on heaps are looked for: of fewer, those beside a heap
 #: are nearly all there are.
 HEAPED = 30
+#: Share of the rows that are equal to the one before beyond which a column rests.
+RESTS = 0.5
 
 
 class ColumnValues:
     """Values behind a gap or off their rows, heaps, and stretches of one value."""
 
     name, title = "columns", "Odd values of single columns"
-    kinds = ("far above", "far below", "above its row", "below its row", "stretch",
-             "ceiling", "floor", "zero", "code", "heap")  # fmt: skip
+    kinds = (*ODD_VALUES, "stretch", "ceiling", "floor", "zero", "heap")
     advice = "Ask what the odd values of single columns mean, whatever the target says."
 
     def find(self, context: Context) -> list[Finding]:
@@ -56,8 +57,9 @@ class ColumnValues:
                 continue
             own = [*_isolated(column, ordered, level)]
             own += [_off(column, one) for one in off if one.column == i]
-            own += _stretches(column, ordered, level)
-            found += _unlike([*own, *_heaps(column, ordered, level)])
+            stuck = list(_stretches(column, ordered, level))
+            own += [*stuck, *_heaps(column, _without(ordered, stuck), level)]
+            found += _unlike(own)
         return found
 
     def words(self, finding: Finding) -> str:
@@ -99,14 +101,12 @@ class ColumnValues:
 
 
 def _undone(numbers: dict[str, float]) -> str:
-    """What would make values usual, if a factor would."""
-    if "factor" not in numbers:
+    """What would make values usual, if something would."""
+    repair = repair_of(numbers)
+    if repair is None:
         return ""
-    factor = numbers["factor"]
-    undone = f"Divided by {number(factor, 5)}"
-    if factor < 1.0:
-        undone = f"Multiplied by {number(1.0 / factor, 5)}"
-    return f" {undone} they would be usual."
+    words = repair.words()
+    return f" {words[0].upper()}{words[1:]} they would be usual."
 
 
 def _unlike(findings: list[Finding]) -> list[Finding]:
@@ -149,10 +149,8 @@ def _isolated(column: Column, ordered: Ordered, level: float) -> Iterator[Findin
             continue
         outside = np.s_[-found.number :] if above else np.s_[: found.number]
         far, rest = values[outside], np.delete(values, outside)
-        numbers = {"ratio": found.ratio}
-        factor = _factor(far, rest)
-        if factor is not None:
-            numbers["factor"] = factor
+        repair = _repair(far, rest)
+        numbers = {"ratio": found.ratio, **(repair.numbers if repair else {})}
         inside = np.zeros(len(column.values), dtype=bool)
         inside[ordered.rows[outside]] = True
         ends = sorted({_shown(far[0]), _shown(far[-1])}, key=float)
@@ -166,24 +164,26 @@ def _off(column: Column, off: OffTheirRows) -> Finding:
     kind = "above its row" if off.above else "below its row"
     ends = np.quantile(column.values[off.inside], [0.0, 1.0])
     shown = " to ".join(map(_shown, ends))
-    return _finding(column, kind, off.inside, {"factor": off.factor}, range=shown)
+    repair = Repair(1.0 / off.factor)
+    return _finding(column, kind, off.inside, repair.numbers, range=shown)
 
 
-def _factor(far: Floats, rest: Floats) -> float | None:
-    """A factor that makes the far values as large, and as spread, as the rest.
+def _repair(far: Floats, rest: Floats) -> Repair | None:
+    """What makes the far values as large, and as spread, as the rest; the best of all.
 
     Several values moved alike have the spread of the rest only by their own factor.
     """
     if len(np.unique(far)) < FEWEST_SCALED:
         return None
-    low, high = np.quantile(rest, [0.25, 0.75])
-    for factor in FACTORS:
-        for turned in (factor, 1.0 / factor):
-            middle, deviation = np.median(far / turned), float(np.std(far / turned))
-            alike = 1.0 / ALIKE < deviation / max(float(np.std(rest)), 1e-300) < ALIKE
-            if alike and low <= middle <= high:
-                return turned
-    return None
+    low, middle, high = np.quantile(rest, [0.25, 0.5, 0.75])
+    best, nearest = None, np.inf
+    for repair in REPAIRS:
+        new = repair.of(far)
+        away, deviation = np.median(new), float(np.std(new))
+        alike = 1.0 / ALIKE < deviation / max(float(np.std(rest)), 1e-300) < ALIKE
+        if alike and low <= away <= high and abs(away - middle) < nearest:
+            best, nearest = repair, float(abs(away - middle))
+    return best
 
 
 def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
@@ -219,6 +219,17 @@ def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
             yield _finding(column, kind, inside, numbers, value=_shown(values[at]))
 
 
+def _without(ordered: Ordered, stuck: list[Finding]) -> Ordered:
+    """The column without the stretches that were found: they make no heap."""
+    if not stuck:
+        return ordered
+    left = np.ones(len(ordered.rows), dtype=bool)
+    for finding in stuck:
+        first = finding.rows[0] - 1
+        left &= (ordered.rows < first) | (ordered.rows >= first + finding.count)
+    return Ordered.of_sorted(ordered.rows[left], ordered.values[left])
+
+
 def _kind_of_heap(ordered: Ordered, at: int) -> str:
     """Zeros, an end where values are cut off, a code far beyond it, or just a heap."""
     values = ordered.different
@@ -234,31 +245,38 @@ def _kind_of_heap(ordered: Ordered, at: int) -> str:
 
 
 def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
-    """The longest run of one value in consecutive rows, if chance has none as long.
+    """The two longest runs of one value in rows, if chance has none so long.
 
-    A row is equal to the one before with a chance p: the share of the commonest value,
-    or as often as rows of this table are, whichever is more (tables may be sorted). A
-    run of length L then begins at a row with a chance of at most p^(L−1).
+    A row is equal to the one before with a chance p: the share of the commonest value
+    outside a run, or as often as rows there are, whichever is more (tables may be
+    sorted). A run of length L then begins at a row with a chance of at most p^(L−1). If
+    the table has other runs, as of recipes that are tried one after the other, p is at
+    least what makes the third longest of them likely: n·p^(L₃−1) = 1. Of a column that
+    rests more often than it changes nothing is said.
     """
     values, n = column.values, len(column.values)
     change = np.flatnonzero(values[1:] != values[:-1]) + 1  # missing cells differ, too
     starts, ends = np.r_[0, change], np.r_[change, n]
-    longest = int(np.argmax(ends - starts))
-    first, last = int(starts[longest]), int(ends[longest])
-    length = last - first
-    if length < 2:
+    lengths = ends - starts
+    if len(lengths) < 3:
         return
-    at = int(np.searchsorted(ordered.different, values[first]))
-    counts = ordered.counts.copy()
-    counts[at] -= length
-    equal = int(np.sum(ends - starts - 1)) - (length - 1)
-    chance = max(float(counts.max()) / n, (equal + 1.0) / max(n - length, 1))
-    if n * chance ** (length - 1) > level or length > MOST_OF_HEAP * n:
-        return
-    inside = np.zeros(n, dtype=bool)
-    inside[first:last] = True
-    shown = _shown(float(values[first]))
-    yield _finding(column, "stretch", inside, {"length": length}, value=shown)
+    order = np.argsort(-lengths, kind="stable")[:3]
+    third = int(lengths[order[2]])
+    for run in order[:2]:
+        first, length = int(starts[run]), int(lengths[run])
+        if length < 2 or length > MOST_OF_HEAP * n:
+            continue
+        counts = ordered.counts.copy()
+        counts[np.searchsorted(ordered.different, values[first])] -= length
+        equal = n - len(lengths) - (length - 1)
+        often = max(float(counts.max()), equal + 1.0) / (n - length)
+        chance = max(often, n ** (-1.0 / (third - 1))) if third > 1 else often
+        if often > RESTS or n * chance ** (length - 1) > level:
+            continue
+        inside = np.zeros(n, dtype=bool)
+        inside[first : first + length] = True
+        shown = _shown(float(values[first]))
+        yield _finding(column, "stretch", inside, {"length": length}, value=shown)
 
 
 def _shown(value: float) -> str:

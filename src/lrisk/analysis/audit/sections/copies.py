@@ -2,14 +2,21 @@
 
 Equal rows prove nothing where rows are equal by chance. Three ways are allowed for:
 
-- *Few values.* All columns follow, in any way, from some of them, a key. Rows equal in
-  all of the key but one column are then equal in that, too, as often as they nearly
-  are. Of all keys that tell the different rows apart, the least telling one is taken.
+- *Few values.* All columns follow, in any way and up to the last digit, from some of
+  them, a key. Rows equal in all of the key but one column are then equal in that, too,
+  as often as they nearly are. Of all keys that tell the different rows apart, the least
+  telling one is taken.
 - *A list*, as of products, whose entries rows are drawn from, each with a chance of its
   own. How often entries occur then varies at least as much as a Poisson number that is
   not zero; rows that were pasted occur all the same number of times.
 - *An order*, as of hours: after two equal rows the next two are equal more often.
+
+A *design*, as of an experiment that tries every combination once, is the opposite: far
+fewer rows are equal than by chance, so that hardly any was to be, and those that are
+equal in every column are named.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,8 +30,9 @@ from .base import Context, first_rows
 
 #: Rows that follow each other, as their copies do, from which on they are a block.
 FEWEST_OF_BLOCK = 3
-#: Share of the rows up to which copies are named although they may come from a list:
-#: one that a table shows so little of twice is five times as long as the table.
+#: Share of the rows up to which copies are few: named although they may come from a
+#: list, for one that a table shows so little of twice is five times as long as the
+#: table; and in a design.
 FEW_COPIES = 0.1
 #: Columns that follow from a key which may tell rows apart by luck alone, at most: of a
 #: wide table some two columns always do.
@@ -63,7 +71,8 @@ class Copies:
         copies = np.setdiff1d(np.arange(len(rows)), firsts)
         if not len(copies):
             return []
-        chance, again = _by_chance(columns, cells, np.sort(firsts), context.level)
+        by_key = _by_chance(columns, cells, np.sort(firsts), context.level)
+        chance, again = by_key.most, by_key.again
         equal = _same(rows)
         likely, again = max(chance, equal * comb(len(rows), 2)), max(again, equal)
         blocks = _blocks(copies, firsts[rows[copies]])
@@ -71,7 +80,10 @@ class Copies:
         outside = np.setdiff1d(np.arange(len(rows)), [row for b in sure for row in b])
         often = np.unique(rows[outside], return_counts=True)[1]
         unlikely = poisson.sf(np.sum(often > 1) - 1, chance) < context.level
-        named = unlikely and not _is_list(often, context.level)
+        few = len(outside) - len(often) <= FEW_COPIES * len(outside)
+        fewer = poisson.cdf(np.sum(comb(often, 2)), by_key.least) < context.level
+        is_list = not few and _is_list(often, context.level)
+        named = (few and fewer) or (unlikely and not is_list)
         found, single = [], copies
         for block in blocks if named else sure:
             source = {"from row": firsts[rows[block[0]]] + 1.0}
@@ -93,10 +105,22 @@ class Copies:
         return f"{rows} equal to an earlier one in every column."
 
 
+class _ByChance(NamedTuple):
+    """Equal rows by chance.
+
+    most, least : pairs that are expected, by the columns of a key
+    again : the chance that after two equal rows the next two are equal
+    """
+
+    most: float
+    least: float
+    again: float
+
+
 def _by_chance(
     columns: list[Column], cells: Indices, firsts: Indices, level: float
-) -> tuple[float, float]:
-    """Expected pairs of equal rows, and the chance that the next two are equal."""
+) -> _ByChance:
+    """By the least telling key."""
 
     def groups(*chosen: int) -> Indices:
         sums = cells[list(chosen)][:, firsts].sum(axis=0)
@@ -106,24 +130,49 @@ def _by_chance(
     agree = [_agreeing(c, firsts, groups()) / different for c in columns]
     key, left_out = set(range(d)), []
     for j in sorted(key, key=lambda j: agree[j]):
-        if len(key) > 1 and groups(*key - {j}).max() + 1 == len(firsts):
+        if len(key) > 1 and _follows(columns[j], firsts, groups(*key - {j})):
             key.remove(j)
             left_out.append(j)
-    chance = max(_agreeing(columns[j], firsts, groups(*key - {j})) for j in key)
-    chance *= float(comb(cells.shape[1], 2)) / different
+    pairs = float(comb(cells.shape[1], 2)) / different
+    by_column = [_agreeing(columns[j], firsts, groups(*key - {j})) for j in key]
+    chance, least = pairs * max(by_column), pairs * min(by_column)
     if comb(d, len(key)) * np.exp(-chance) > level:
         for j in left_out[::-1][: max(d - MOST_FOLLOWING - len(key), 0)]:
             key.add(j)
             chance *= agree[j]
     moves = (_same(np.round(np.diff(_in_steps(columns[j])))) for j in key)
-    return chance, min(map(max, moves, (agree[j] for j in key)))
+    again = min(map(max, moves, (agree[j] for j in key)))
+    return _ByChance(chance, least, again)
+
+
+def _follows(column: Column, rows: Indices, groups: Indices) -> bool:
+    """Whether values of each group agree: numbers up to their last digit."""
+    if groups.max() + 1 == len(rows):
+        return True
+    values = _in_steps(column)[rows]
+    if _even_for(column, values) < 1.0:
+        return False
+    order = np.lexsort((values, groups))
+    first = np.flatnonzero(np.r_[True, np.diff(groups[order]) > 0])
+    last = np.r_[first[1:], len(rows)] - 1
+    return bool(np.all(values[order[last]] - values[order[first]] < 1.5))
+
+
+def _even_for(column: Column, values: Floats) -> float:
+    """Over how many steps a density may be taken as even; 0 of levels."""
+    known = values[~np.isnan(values)]
+    if column.has_levels or not len(known):
+        return 0.0
+    low, high = np.quantile(known, [0.25, 0.75])
+    return float(EVEN * (high - low) // 1.0)
 
 
 def _agreeing(column: Column, rows: Indices, groups: Indices) -> float:
     """Expected pairs of rows of the same group with the same value.
 
     By how often values agree; or, as numbers are multiples of a step, by how often they
-    miss each other by k steps at most: 2k times as often.
+    miss each other by k steps at most, which is 2k times as often: for k = 1, √m and m,
+    if a density may be taken as even over m steps, the most that any of them says.
     """
     values = _in_steps(column)[rows]
     counts = np.unique(groups, return_counts=True)[1]
@@ -131,12 +180,14 @@ def _agreeing(column: Column, rows: Indices, groups: Indices) -> float:
     known = np.flatnonzero(~np.isnan(values))
     if column.has_levels or not len(known):
         return agreeing
+    most = max(_even_for(column, values), 1.0)
     values = values[known] - values[known].min()
-    low, high = np.quantile(values, [0.25, 0.75])
-    most = max(float(EVEN * (high - low) // 1.0), 1.0) + 0.5
-    at = np.sort(values + groups[known] * (values.max() + 2.0 * most))
-    near = np.searchsorted(at, at + most) - np.searchsorted(at, at, "right")
-    return max(agreeing, float(near.sum()) / (2.0 * most - 1.0))
+    at = np.sort(values + groups[known] * (values.max() + 2.0 * most + 1.0))
+    equal = np.searchsorted(at, at, "right")
+    for k in np.unique(np.round(np.geomspace(1.0, most, 3))):
+        near = np.searchsorted(at, at + k + 0.5) - equal
+        agreeing = max(agreeing, float(near.sum()) / (2.0 * k))
+    return agreeing
 
 
 def _same(values: AnyArray) -> float:
@@ -166,9 +217,7 @@ def _is_list(often: Indices, level: float) -> bool:
     A Poisson number with mean r that is not zero has mean m = r/(1 − e^−r) and variance
     m(1 + r − m); entries of unequal chances have more.
     """
-    mean, rows = float(often.mean()), int(often.sum())
-    if rows - len(often) <= FEW_COPIES * rows:
-        return False
+    mean = float(often.mean())
     rate = brentq(lambda r: r / -np.expm1(-r) - mean, 1e-9, mean)
     scatter = float(np.sum((often - mean) ** 2)) / (mean * (1.0 + rate - mean))
     return bool(chi2.cdf(scatter, len(often) - 1) > level)

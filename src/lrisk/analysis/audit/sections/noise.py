@@ -7,7 +7,7 @@ from scipy.stats import hypergeom
 
 from ...._typing import Bools, Floats
 from ..facts import Finding
-from .base import Context, first_rows
+from .base import Context, explained, first_rows
 from .shared import FEWEST, MOST_LEVELS
 
 #: Where a column is cut in two; the share of the flagged rows that must be on one side;
@@ -21,7 +21,8 @@ class LargerNoise:
     """One side of a number that nearly all flagged rows are on.
 
     Rows that do not fit because noise is larger there lie above and below what is
-    expected, and nearly all of them on one side of some value of one column.
+    expected, and nearly all of them on one side of some value of one column. Rows with
+    a slip or an odd value of a column have a reason of their own and are not counted.
     """
 
     name, title = "noise", "Where the noise may be larger"
@@ -33,7 +34,9 @@ class LargerNoise:
         table, found, flags = context.table, context.found, context.flags
         if table.task != "regression" or found is None or flags is None:
             return []
-        rows, flagged, n = found.rows, int(flags.sum()), len(found.rows)
+        rows, n = found.rows, len(found.rows)
+        flags = flags & ~np.isin(rows, explained(context.earlier))
+        flagged = int(flags.sum())
         if flagged < FEWEST or flagged == n:
             return []
         columns = [

@@ -25,7 +25,11 @@ class Ordered(NamedTuple):
         """Of a column; missing values are left out."""
         known = np.flatnonzero(~np.isnan(column))
         order = known[np.argsort(column[known], kind="stable")]
-        values = column[order].astype(np.float64)
+        return cls.of_sorted(order, column[order].astype(np.float64))
+
+    @classmethod
+    def of_sorted(cls, order: Indices, values: Floats) -> "Ordered":
+        """Of rows in rising order of these values."""
         first = np.flatnonzero(np.r_[True, values[1:] != values[:-1]][: len(values)])
         if len(first) == len(values):  # nothing as large as the column is held twice
             return cls(order, values, values, np.broadcast_to(np.intp(1), len(values)))

@@ -15,14 +15,11 @@ from scipy.special import ndtr, ndtri
 from ...._typing import Bools, Floats
 from .isolation import isolated_values
 from .ordered import Ordered
+from .repairs import POINTS
 
 #: Ridge penalty, as a share of a score's variance: columns that say the same share what
 #: they say, so that a wrong value in one does not decide about the others.
 RIDGE = 0.1
-#: Factors by which values with a slipped point are off. Units are not looked for inside
-#: a tail: they lie so near to each other that nearly any group of values is usual by
-#: one of them.
-POINTS = (10.0, 100.0, 1000.0)
 #: Different values that tell a factor: fewer are usual by one of so many, by chance.
 FEWEST_SCALED = 5
 
@@ -91,16 +88,17 @@ def _off(own: Ordered, expected: Floats, others: Floats) -> Floats:
 def _behind_a_gap(
     j: int, own: Ordered, expected: Floats, level: float
 ) -> OffTheirRows | None:
-    """Values of one side, if a factor takes most of them to where the others are.
+    """Values of one side, if a slipped point takes most of them to where others are.
 
-    A value of several rows counts once.
+    A value of several rows counts once. Units are not looked for inside a tail: they
+    lie so near to each other that nearly any group of values is usual by one of them.
     """
     if not len(own.values) or own.values[0] <= 0.0:
         return None
     off = _off(own, expected, own.values)
     once = Ordered.of(off[own.rows[np.cumsum(own.counts) - own.counts]])
     for above in (True, False):
-        found = isolated_values(once, above)
+        found = isolated_values(once, above, logarithms=True)
         if found is None or found.chance > level or found.number < FEWEST_SCALED:
             continue
         edge = once.values[-found.number if above else found.number - 1]
