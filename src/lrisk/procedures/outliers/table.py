@@ -142,11 +142,11 @@ def _all_rows(
         found.mixture, u, misfit > C.flagged_above, resample_seed
     )
     far = (beyond < C.too_far) & compared & (misfit <= C.flagged_above)
+    apart = detector.apart(X, misfit > 0.5)
     # Rows too far out do not vouch for each other: they may be all that is known of
     # their place.
     detector = detector._replace(known=detector.known & ~far[chosen])
-    apart = detector.apart(X, (misfit > 0.5) | far)
-    far &= ~apart
+    far &= ~detector.apart(X, far)
     misfit[far] = 1.0 - beyond[far]
     misfit[group] = 0.0
     for rows, own in ((chosen, np.arange(len(chosen))), (others, None)):
