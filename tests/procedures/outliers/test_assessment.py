@@ -348,19 +348,77 @@ def test_one_row_beside_an_exact_relation_is_wrong_by_a_single_digit():
         assert np.flatnonzero(detect(X, y, rng).flagged).tolist() == [7]
 
 
+UNITS = [
+    lambda y: y,
+    lambda y: 3.0 * y,
+    lambda y: y / 7.0 + 1.0 / 3.0,
+    lambda y: 1e-9 * y,
+    lambda y: 1e12 * y,
+    lambda y: y + 1e7,
+    lambda y: (y + 20.0).astype(np.float32).astype(float),
+]
+
+
+@pytest.mark.parametrize("unit", range(len(UNITS)))
+def test_rounding_is_seen_in_any_unit(unit):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.round(rng.normal(size=(150, 3)), 1)
+        y = np.round(2.0 * X[:, 0] + 0.05 * rng.normal(size=150), 1)
+        assert not detect(X, UNITS[unit](y), rng).flagged.any()
+
+
 @pytest.mark.parametrize(
     ("y", "digit"),
     [
-        ([1.25, 3.5, 2.0, np.pi], 0.01),
-        ([10.0, 20.0, 1e20], 10.0),
-        ([0.1 + 0.2, 0.7], 0.1),
-        ([np.pi, np.e, 1.0], 0.0),
-        ([0.0, 0.0], 1000.0),
-        ([1e300, -1e300, 1e308], 0.0),
+        (np.r_[np.arange(20) / 100, np.pi], 0.01),
+        (np.r_[10.0 * np.arange(20), 1e20], 10.0),
+        (3.0 * np.arange(20) + 1e6, 3.0),
+        (np.random.default_rng(0).normal(size=200), 0.0),
+        (np.zeros(5), 0.0),
+        (np.array([1.7e308, -1.7e308]), 0.0),
     ],
 )
 def test_last_digit(y, digit):
-    assert last_digit(np.array(y)) == pytest.approx(digit)
+    assert last_digit(y) == pytest.approx(digit)
+
+
+@pytest.mark.parametrize("kind", ["zero-inflated", "censored"])
+def test_one_gross_target_beside_a_value_of_many(kind):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(50, 3))
+        f = X[:, 0] + np.sin(2.0 * X[:, 1])
+        y = np.minimum(f + 0.3 * rng.normal(size=50), 0.5)
+        if kind == "zero-inflated":
+            y = np.where(rng.random(50) < 0.35, 0.0, rng.gamma(2.0, np.exp(0.5 * f)))
+        y[1] = 1e6
+        found = detect(X, y, rng)
+        assert found.flagged[1]
+        assert found.flagged.sum() <= 2
+
+
+def test_new_rows_at_the_value_of_many_are_not_flagged():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 2))
+        y = np.where(
+            rng.random(200) < 0.35, 0.0, 3.0 + X[:, 0] + 0.3 * rng.normal(size=200)
+        )
+        y[:2] = 40.0 + 5.0 * rng.normal(size=2)
+        detector = detect(X, y, rng).detector
+        assert np.all(detector.judged(X, y)[1][y == 0.0] == 0.0)
+
+
+def test_new_rows_of_a_group_apart_are_not_flagged():
+    flagged = 0
+    for seed in (1, 7):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 1))
+        y = 10.0 * (X[:, 0] > 1.5) + 0.2 * rng.normal(size=200)
+        found = detect(X, y, rng)
+        flagged += np.sum(found.detector.judged(X, y)[1] > 0.7) - found.flagged.sum()
+    assert flagged == 0
 
 
 def test_rows_too_far_out_do_not_vouch_for_each_other():

@@ -38,6 +38,9 @@ class Detector(NamedTuple):
     tails : of the residuals of all rows, in noise scales
     known : rows of the reference that fit, and tell what it knows of a place
     discovery : which of the rows far out are right after all; None if nobody is out
+    mass : the value of very many targets, which none that has it contradicts
+    before : the assessment in which a group apart was found, which is none of the
+        reference's
     """
 
     assessment: Assessment
@@ -45,6 +48,8 @@ class Detector(NamedTuple):
     tails: Tails
     known: Bools
     discovery: FalseDiscovery | None = None
+    mass: float | None = None
+    before: Assessment | None = None
 
     @property
     def finds(self) -> bool:
@@ -68,6 +73,10 @@ class Detector(NamedTuple):
         with np.errstate(over="ignore"):
             away = (y - expected) / scale
         u, misfit = compress(away, C.far_residual), self.misfit(X, away, share)
+        if self.mass is not None:
+            misfit[y == self.mass] = 0.0
+        if self.before is not None:
+            misfit[group_of(self.before, X)] = 0.0
         less = self.tempered(X, away, misfit)
         return u, self.certain(compress(less, C.far_residual), less, misfit, share)
 
@@ -141,7 +150,17 @@ class Detector(NamedTuple):
             populations=theirs.populations, share=theirs.share
         )
         own = own._replace(mixture=mixture)
-        return Detector(own, self.units, other.tails, self.known, other.discovery)
+        return self._replace(
+            assessment=own, tails=other.tails, discovery=other.discovery
+        )
+
+
+def group_of(found: Assessment, X: Floats) -> Bools:
+    """Rows whose nearest row of the reference belongs to its group; shape (n,)."""
+    group = np.zeros(len(X), dtype=bool)
+    for part, _, squares in seen_from(found.reference, X):
+        group[part] = found.group[np.argmin(squares, axis=1)]
+    return group
 
 
 def expected_values(

@@ -14,11 +14,11 @@ from .assessment import (
 )
 from .constants import CONSTANTS as C
 from .detection import Detection, nothing_detected
-from .detector import Detector, Units, expected_values
+from .detector import Detector, Units, expected_values, group_of
 from .false_discovery import FalseDiscovery
 from .feature_errors import contradicted_values
 from .populations import is_exact
-from .reference import Reference, seen_from
+from .reference import Reference
 from .share import estimated_share
 from .tails import Tails
 
@@ -51,9 +51,10 @@ def _detect(
     found = assess(X[chosen], target[chosen], line_seed, steps, own)
     if n < C.fewest_rows and not is_exact(found.mixture.u):
         return _ranked_only(found, y, units)
-    group = np.zeros(n, dtype=bool)
+    group, before = np.zeros(n, dtype=bool), None
     if found.source == "group":
-        group = _group_of(found, X, chosen)
+        group, before = group_of(found, X), found
+        group[chosen] = found.group
         chosen = chosen[~found.group]
         own = None if places is None else places[chosen]
         steps = Steps.of(y[chosen]).in_units(units.size)
@@ -62,7 +63,9 @@ def _detect(
     fitted = None
     if places is not None and isinstance(found.reference, Reference):
         fitted = found.reference.predict_elsewhere(X, places)
-    return _all_rows(found, units, X, y, chosen, group, resample_seed, fitted)
+    judged = _all_rows(found, units, X, y, chosen, group, resample_seed, fitted)
+    assert judged.detector is not None
+    return judged._replace(detector=judged.detector._replace(before=before))
 
 
 def _drawn(n: int, rng: np.random.Generator) -> tuple[Indices, int, int]:
@@ -98,16 +101,6 @@ def detect_by_predictions(
         return _all_rows(found, units, X, y, chosen, no_rows, resample_seed, fitted)
 
 
-def _group_of(found: Assessment, X: Floats, chosen: Indices) -> Bools:
-    """All rows whose nearest row of the reference belongs to its group."""
-    reference = found.reference
-    group = np.zeros(len(X), dtype=bool)
-    for part, _, squares in seen_from(reference, X):
-        group[part] = found.group[np.argmin(squares, axis=1)]
-    group[chosen] = found.group
-    return group
-
-
 def _all_rows(
     found: Assessment,
     units: Units,
@@ -129,11 +122,12 @@ def _all_rows(
         found, units, X, y, chosen, others, fitted
     )
     compared, populations = ~group, found.mixture.populations
-    if found.beside_mass:
-        compared &= y != prevailing_value(y[chosen])
+    mass = prevailing_value(y[chosen]) if found.beside_mass else None
+    if mass is not None:
+        compared &= y != mass
     tails = Tails.of(away[compared] if compared.any() else away)
     beyond = tails.expected_beyond(away)
-    detector = Detector(found, units, tails, ~found.mixture.flagged)
+    detector = Detector(found, units, tails, ~found.mixture.flagged, mass=mass)
     misfit = np.zeros(n)
     if detector.finds:
         misfit[chosen] = found.mixture.chance

@@ -65,8 +65,8 @@ class Tail(NamedTuple):
 class Tails(NamedTuple):
     """Both tails of a table's residuals.
 
-    Rows beyond six scales of their side are judged, but at most √n of them on a side:
-    where more are far out, the tail is heavy or the rows are a population.
+    Rows beyond six scales of their side are judged, but at most √n of them on a side,
+    and half: where more are far out, the tail is heavy or the rows are a population.
 
     ends, sides : of the tails below and above the middle; None for one of too few rows
     """
@@ -83,8 +83,9 @@ class Tails(NamedTuple):
         sides: list[Tail | None] = [None, None]
         for i, away in enumerate((middle - u, u - middle)):
             own = np.sort(away[away > 0.0])
-            if len(own) > 2 * most:
-                ends[i] = max(C.apart * half_scale(own), float(own[-most - 1]))
+            if len(own) >= C.least_tail:
+                nearest = float(own[-min(most, len(own) // 2) - 1])
+                ends[i] = max(C.apart * half_scale(own), nearest)
                 inside = own[own <= ends[i]]
                 sides[i] = Tail.of(inside, ends[i], C.least_freedom_alone)
         return cls(middle, (ends[0], ends[1]), (sides[0], sides[1]))
