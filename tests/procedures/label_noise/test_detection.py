@@ -63,6 +63,18 @@ def test_nothing_is_found_where_x_determines_the_classes(n):
         assert found.interval[1] < 0.05
 
 
+def test_many_rows_that_are_sure_of_no_noise_leave_scores():
+    """Shares that matter are then less likely than the smallest positive number."""
+    n = 20_000
+    codes = np.arange(n) % 2
+    logs = np.where(codes[:, None] == np.arange(2), -0.01, -5.0)[None]
+    one, nobody = np.ones(n), np.zeros((1, n), dtype=bool)
+    rows = LabelledRows(logs[0], codes, 2, one, one, np.arange(n) // 2 % 5, nobody)
+    found = Detector(logs, rows, np.arange(n)).detect()
+    assert found.answer == "none" and np.all(found.score < 0.01)
+    assert found.likely[0, 0] == pytest.approx(0.95, abs=0.01)
+
+
 def test_overlap_is_not_called_noise_and_still_ranks():
     answers = []
     for seed in range(5):

@@ -18,7 +18,7 @@ under the null, whose classes overlap, and noise is not found.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri
+from scipy.special import chdtri, softmax
 
 from ..._typing import Bools, Floats, Indices
 from .constants import CONSTANTS
@@ -107,9 +107,9 @@ class Detector:
         if found and low == 0.0:  # all rows together are not so sure
             found, (shares, fits, values) = False, self._profile(null, uniform, usual)
             high = _supported(shares, values)[1]
-        chance = np.exp(values - values.max())
+        chance = softmax(values)
         many = shares >= min(MATTERS, shares[-1])
-        expected = float(np.average(shares[many], weights=chance[many]))
+        expected = float(softmax(values[many]) @ shares[many])
         if given is not None:
             given = given / max(self._doubtful, 1e-300)  # of the labels not trusted
             found, share, low, high = given > 0.0, given, given, given
@@ -120,7 +120,7 @@ class Detector:
         else:
             share = low = 0.0
             free = null._replace(noise=uniform_noise(expected, self._K))
-        score, suggestion = self._posterior(fits, chance / chance.sum())
+        score, suggestion = self._posterior(fits, chance)
         judged = (self._folds >= 0) & ~self._trusted
         share, low, high = (
             min(s * self._doubtful, 1.0)
