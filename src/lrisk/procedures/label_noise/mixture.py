@@ -18,9 +18,14 @@ from scipy.optimize import minimize
 from ..._typing import Floats, Indices
 from .likelihood import label_terms, probabilities
 
-#: Nats that a weight of one costs (references have unit size), or an offset of one: few
-#: enough for any slope that labels ask for.
-RIDGE = 0.25
+#: Nats that a weight costs for being one off the mean weight (references have unit
+#: size): which of them is best is learnt slowly.
+ALIKE = 0.25
+#: Nats that a mean weight of one (times the references) or an offset of one costs: how
+#: sharp the classes are is for the labels to say. Were it as dear as `ALIKE`, q would be
+#: flat and explain part of the noise as overlap; were it free, q would be a step wherever
+#: labels allow one, and scores too sure of themselves.
+SHARP = 0.05
 #: Limits of log T[k, j]/T[k, k], j ≠ k: any flip is less likely than a right label.
 FLIPS = (-12.0, -0.1)
 
@@ -78,9 +83,10 @@ def fit_mixture(
         scores = (w @ flat).reshape(n, K) + b
         rows, truth, posterior = label_terms(scores, codes, np.hstack([T, sure]))
         pull = weight[:, None] * (truth - posterior)
-        loss = RIDGE * float(w @ w + b @ b) - float(weight @ rows)
-        slopes = [flat @ pull.ravel(), pull.sum(axis=0)]
-        slopes = [s + 2.0 * RIDGE * t for s, t in zip(slopes, (w, b))]
+        off_mean = w - w.mean()
+        dear = ALIKE * off_mean + SHARP * w.mean()
+        loss = float(dear @ w + SHARP * b @ b - weight @ rows)
+        slopes = [flat @ pull.ravel() + 2.0 * dear, pull.sum(axis=0) + 2.0 * SHARP * b]
         if strength is not None:
             seen = np.zeros((K, 2 * K))  # expected rows of true class k labelled j
             np.add.at(seen.T, codes, weight[:, None] * posterior)
