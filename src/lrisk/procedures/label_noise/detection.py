@@ -32,8 +32,8 @@ MATTERS = 0.05
 #: Nats from the highest profile at which a share is not excluded at level 0.9: half the
 #: quantile of χ² with one degree of freedom.
 SUPPORT = float(chdtri(1, 0.1) / 2.0)
-#: Rows per class by which the prior of T counts: uniform flips, and two weak ones.
-STRENGTHS = (np.inf, 20.0, 1.0)
+#: Rows per class by which the prior of T counts: uniform flips, or each pair its own.
+STRENGTHS = (np.inf, 1.0)
 
 
 class Detection(NamedTuple):
