@@ -13,8 +13,7 @@ from lrisk.procedures.label_noise.references import FeatureModels, cross_fitted
 def detect(Z, codes, given=None, seed=0):
     rng = np.random.default_rng(seed)
     K, everybody = int(codes.max()) + 1, np.arange(len(codes))
-    one, nobody = np.ones(len(codes)), np.zeros((1, len(codes)), dtype=bool)
-    rows = LabelledRows(Z, codes, K, one, one, assign_folds(codes, 5, rng), nobody)
+    rows = LabelledRows.of(Z, codes, K)._replace(folds=assign_folds(codes, 5, rng))
     logs = cross_fitted(FeatureModels(rows, False, rng), rows, everybody).logs
     return Detector(logs, rows, everybody).detect(given)
 
@@ -68,8 +67,7 @@ def test_many_rows_that_are_sure_of_no_noise_leave_scores():
     n = 20_000
     codes = np.arange(n) % 2
     logs = np.where(codes[:, None] == np.arange(2), -0.01, -5.0)[None]
-    one, nobody = np.ones(n), np.zeros((1, n), dtype=bool)
-    rows = LabelledRows(logs[0], codes, 2, one, one, np.arange(n) // 2 % 5, nobody)
+    rows = LabelledRows.of(logs[0], codes, 2)._replace(folds=np.arange(n) // 2 % 5)
     found = Detector(logs, rows, np.arange(n)).detect()
     assert found.answer == "none" and np.all(found.score < 0.01)
     assert found.likely[0, 0] == pytest.approx(0.95, abs=0.01)

@@ -40,8 +40,8 @@ def rows(seed, share):
     codes = np.where(rng.random(240) < share, 1 - truth, truth)
     folds = assign_folds(codes, 5, rng)
     agreeing = np.array([(folds != f) & (codes == truth) for f in range(5)])
-    one = np.ones(240)
-    return LabelledRows(Z, codes, 2, one, one, folds, agreeing), rng
+    rows = LabelledRows.of(Z, codes, 2)
+    return rows._replace(folds=folds, agreeing=agreeing), rng
 
 
 def test_clean_rows_get_the_ordinary_fit_and_noisy_ones_another():

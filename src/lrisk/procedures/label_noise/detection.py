@@ -86,7 +86,7 @@ class Detector:
         total = float(self._weight[self._used].sum())
         self._clean_share = max(CONSTANTS.clean_share, 1.0 / max(total, 2.0))
         self._clean = uniform_noise(self._clean_share, self._K)
-        self._trusted = rows.sure()
+        self._trusted = rows.trusted
         self._doubtful = float(np.average(~self._trusted, weights=rows.weight))
 
     def detect(self, given: float | None = None) -> Detection:

@@ -22,9 +22,9 @@ from .likelihood import label_terms, probabilities
 #: size): which of them is best is learnt slowly.
 ALIKE = 0.25
 #: Nats that a mean weight of one (times the references) or an offset of one costs: how
-#: sharp the classes are is for the labels to say. Were it as dear as `ALIKE`, q would be
-#: flat and explain part of the noise as overlap; were it free, q would be a step wherever
-#: labels allow one, and scores too sure of themselves.
+#: sharp the classes are is for the labels to say. Were it as dear as `ALIKE`, q would
+#: be flat and explain part of the noise as overlap; were it free, q would be a step
+#: wherever labels allow one, and scores too sure of themselves.
 SHARP = 0.05
 #: Limits of log T[k, j]/T[k, k], j ≠ k: any flip is less likely than a right label.
 FLIPS = (-12.0, -0.1)
