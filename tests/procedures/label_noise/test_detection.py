@@ -70,7 +70,7 @@ def test_many_rows_that_are_sure_of_no_noise_leave_scores():
     rows = LabelledRows.of(logs[0], codes, 2)._replace(folds=np.arange(n) // 2 % 5)
     found = Detector(logs, rows, np.arange(n)).detect()
     assert found.answer == "none" and np.all(found.score < 0.01)
-    assert found.likely[0, 0] == pytest.approx(0.95, abs=0.01)
+    assert found.likely is None
 
 
 def test_overlap_is_not_called_noise_and_still_ranks():
@@ -89,7 +89,7 @@ def test_overlap_is_not_called_noise_and_still_ranks():
 
 
 def test_much_noise_in_few_rows_cannot_be_told_from_overlap():
-    answers = []
+    answers, likely = [], []
     for seed in range(5):
         rng, Z, truth = determined(seed, n=120)
         wrong = rng.random(120) < 0.4
@@ -97,8 +97,9 @@ def test_much_noise_in_few_rows_cannot_be_told_from_overlap():
         answers.append(found.answer)
         if found.answer == "cannot tell":
             assert found.interval[0] == 0.0 and found.interval[1] > 0.2
-            assert 0.05 <= 1.0 - found.likely[0, 0] <= 0.47
+            likely += [] if found.likely is None else [1.0 - found.likely[0, 0]]
     assert "none" not in answers and "cannot tell" in answers
+    assert likely and 0.05 <= min(likely) and max(likely) <= 0.47
 
 
 def test_a_given_share_is_taken_at_its_word():

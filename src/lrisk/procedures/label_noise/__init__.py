@@ -117,9 +117,8 @@ def fit_label_noise(
         given = max(given - lost, 0.0) / (1.0 - lost)
         given = min(given, 0.9 * (1.0 - 1.0 / n_classes))
     rows, found = judge_labels(rows, given, rng, precomputed=pairwise)
-    noisy = found.plausible > 0.0 and given != 0.0
-    noise = found.likely if noisy else uniform_noise(CONSTANTS.clean_share, n_classes)
-    choice = choose(settings, rows, noise, noisy, rng)
+    noise = None if given == 0.0 else found.likely
+    choice = choose(settings, rows, noise, rng)
     if found.answer != "noise" and choice.kind == "ordinary, noisy labels":
         choice = choice._replace(kind="ordinary")
     coefficients, intercept, centres = fit(
@@ -172,11 +171,12 @@ def judge_labels(
     folds = assign_folds(rows.codes, CONSTANTS.folds, rng, rows.places)
     rows = rows._replace(folds=folds)
     if n < FEWEST or rows.folds.max() < 2:  # two folds leave none to learn from
-        answer, nats = ("noise", np.inf) if share else ("cannot tell", -np.inf)
+        answer = "noise" if share else "cannot tell"
         interval = (0.0, 0.5) if given is None else (share, share)
         noise = uniform_noise(share, rows.n_classes)
+        likely, score = noise if share else None, np.zeros(n)
         return rows._replace(folds=np.full(n, -1)), Detection(
-            answer, share, interval, noise, np.zeros(n), rows.codes, noise, nats
+            answer, share, interval, noise, score, rows.codes, likely
         )
     learnt = sample_rows(rows.codes, CONSTANTS.trained, rng)
     if models is None:

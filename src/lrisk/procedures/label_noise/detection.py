@@ -51,11 +51,10 @@ class Detection(NamedTuple):
     score, suggestion : arrays of shape (n,)
         Probability that a label is wrong, and the likeliest class. Without noise an
         average over the shares that are not excluded: it ranks.
-    likely, plausible
-        T; where noise was not found, uniform flips of the share to be expected if there
-        are enough to matter, and nats by which these are likelier than none (∞).
-    evidence : float
-        Standard deviations by which G exceeds its mean were all labels right.
+    likely : array of shape (K, K) or None
+        T to fit under. Where noise was not found: uniform flips of the share to be
+        expected if there are enough to matter, or None if no such share is likelier
+        than none.
     """
 
     answer: str
@@ -64,9 +63,7 @@ class Detection(NamedTuple):
     noise: Floats
     score: Floats
     suggestion: Indices
-    likely: Floats
-    plausible: float
-    evidence: float = 0.0
+    likely: Floats | None
 
 
 class Detector:
@@ -108,18 +105,20 @@ class Detector:
             found, (shares, fits, values) = False, self._profile(null, uniform, usual)
             high = _supported(shares, values)[1]
         chance = softmax(values)
-        many = shares >= min(MATTERS, shares[-1])
-        expected = float(softmax(values[many]) @ shares[many])
         if given is not None:
             given = given / max(self._doubtful, 1e-300)  # of the labels not trusted
             found, share, low, high = given > 0.0, given, given, given
             noise = _flipped(free.noise if above else uniform, given, usual)
             free = self._fit(self._used, noise, null)
+        likely: Floats | None = None
         if found:
-            fits, chance = [free], np.ones(1)
+            fits, chance, likely = [free], np.ones(1), free.noise
         else:
             share = low = 0.0
-            free = null._replace(noise=uniform_noise(expected, self._K))
+            many = shares >= min(MATTERS, shares[-1])
+            if values[many].max() > values[0]:
+                expected = float(softmax(values[many]) @ shares[many])
+                likely = uniform_noise(expected, self._K)
         score, suggestion = self._posterior(fits, chance)
         judged = (self._folds >= 0) & ~self._trusted
         share, low, high = (
@@ -133,9 +132,7 @@ class Detector:
             free.noise if found else np.eye(self._K),
             np.where(judged, score, 0.0),
             np.where(judged, suggestion, self._codes),
-            free.noise,
-            np.inf if found else float(values[many].max() - values[0]),
-            evidence,
+            likely,
         )
 
     def _fit(
