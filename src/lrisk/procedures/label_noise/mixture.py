@@ -2,7 +2,9 @@
 
     P(y | x) = Σ_k q_k(x) T[k, y],     q = softmax(Σ_m w_m log p_m(x) + b),   w ≥ 0.
 
-w, b and T are those of greatest likelihood. T has a Dirichlet prior around uniform
+w, b and T are those of greatest likelihood, less α Σ(w − w̄)² + β (m w̄² + |b|²): which
+reference is best is learnt slowly (`alike`), how sharp the classes are is for the
+labels to say (`sharp`). T has a Dirichlet prior around uniform
 flips: `strength` rows of each class, flipped uniformly, are added to those that are
 seen. Without end it makes flips uniform, with one parameter; at little every pair of
 classes has its own. A label j that is trusted counts as label K + j: T has K more
@@ -16,16 +18,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..._typing import Floats, Indices
+from .constants import CONSTANTS
 from .likelihood import label_terms, probabilities
 
-#: Nats that a weight costs for being one off the mean weight (references have unit
-#: size): which of them is best is learnt slowly.
-ALIKE = 0.25
-#: Nats that a mean weight of one (times the references) or an offset of one costs: how
-#: sharp the classes are is for the labels to say. Were it as dear as `ALIKE`, q would
-#: be flat and explain part of the noise as overlap; were it free, q would be a step
-#: wherever labels allow one, and scores too sure of themselves.
-SHARP = 0.05
 #: Limits of log T[k, j]/T[k, k], j ≠ k: any flip is less likely than a right label.
 FLIPS = (-12.0, -0.1)
 
@@ -83,10 +78,10 @@ def fit_mixture(
         scores = (w @ flat).reshape(n, K) + b
         rows, truth, posterior = label_terms(scores, codes, np.hstack([T, sure]))
         pull = weight[:, None] * (truth - posterior)
-        off_mean = w - w.mean()
-        dear = ALIKE * off_mean + SHARP * w.mean()
-        loss = float(dear @ w + SHARP * b @ b - weight @ rows)
-        slopes = [flat @ pull.ravel() + 2.0 * dear, pull.sum(axis=0) + 2.0 * SHARP * b]
+        dear = CONSTANTS.alike * (w - w.mean()) + CONSTANTS.sharp * w.mean()
+        loss = float(dear @ w + CONSTANTS.sharp * b @ b - weight @ rows)
+        slopes = [flat @ pull.ravel() + 2.0 * dear, pull.sum(axis=0)]
+        slopes[1] += 2.0 * CONSTANTS.sharp * b
         if strength is not None:
             seen = np.zeros((K, 2 * K))  # expected rows of true class k labelled j
             np.add.at(seen.T, codes, weight[:, None] * posterior)
