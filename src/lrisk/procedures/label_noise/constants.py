@@ -47,11 +47,11 @@ class Constants:
     alike: float = 0.25
     #: Nats that a mean weight of one (for each reference) and an offset of one cost;
     #: taste between two errors. As dear as `alike`, q is flat and explains noise as
-    #: overlap (shares of two classes .005 to .009 too low, .003 to .005 now); free, it is
-    #: a step wherever labels allow one, and scores are too sure. Of .01, .05 and .1 the
-    #: first that keeps all tests: .01 flagged a right row of a rare class, .05 differed
-    #: between seeds. At half and twice noise is found in 55 and 54 of 100, with 1,232
-    #: and 1,176 false flags for 1,048 and 1,173.
+    #: overlap (shares of two classes .005 to .009 too low, .003 to .005 now); free, it
+    #: is a step wherever labels allow one, and scores are too sure. Of .01, .05 and .1
+    #: the first that keeps all tests: .01 flagged a right row of a rare class, .05
+    #: differed between seeds. At half and twice noise is found in 55 and 54 of 100,
+    #: with 1,232 and 1,176 false flags for 1,048 and 1,173.
     sharp: float = 0.1
 
 
