@@ -159,6 +159,16 @@ def _latent_noise(X: Any, rng: Any) -> Any:
     return (2.0 * X[:, 0] + X[:, 1] + 0.3 * rng.standard_cauchy(len(X)) > 0).astype(int)
 
 
+def _grades(X: Any, rng: Any) -> Any:
+    """Six grades of a noisy latent value, as juries give them; the outer are rare."""
+    latent = (
+        X @ [1.0, 0.6, 0.4, 0.0] + 0.3 * X[:, 0] * X[:, 1] + rng.normal(size=len(X))
+    )
+    return np.searchsorted(
+        np.quantile(latent, [0.006, 0.04, 0.47, 0.86, 0.985]), latent
+    )
+
+
 _STEPS = np.array([0.05, 0.3, 0.7, 0.95])
 _CHANCES: dict[str, Rule] = {
     "P(y|x) of .1 or .9": by_chance(lambda X: np.where(X[:, 0] > 0, 0.9, 0.1)),
@@ -167,6 +177,7 @@ _CHANCES: dict[str, Rule] = {
     ),
     "Cauchy latent noise": _latent_noise,
     "logistic overlap": by_chance(lambda X: expit(2.0 * X[:, 0] + X[:, 1])),
+    "six grades": _grades,
 }
 BOUNDED: dict[str, Draw] = {
     f"{name}, n={n}": rows(rule, n, 4)

@@ -2,6 +2,7 @@
 
     python -m benchmarks.labels [noise] [clean] [bounded] [found] [intervals]
         [--all] [--seeds 5] [--draws 60] [--rows 20000] [--jobs 2]
+        [--constant NAME=VALUE]
 
 *noise*: tables clean and with labels made wrong: uniformly (sym), of the largest class
 into the second largest (cc), and the more the farther out x is (far). For each cell the
@@ -14,10 +15,12 @@ tables whose classes no x determines, and what is said of them; nothing is promi
 goal, met or missed by how much; status 1 if one is missed.
 
 Methods are developed on breast cancer, digits and drawn tables only; ``--all`` adds the
-others to *noise*.
+others to *noise*. ``--constant evidence=1.25`` runs with another value of a constant of
+the judgement (processes are forked).
 """
 
 import argparse
+import dataclasses
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -31,6 +34,7 @@ from benchmarks import _labels_data as data
 from benchmarks._data import available
 from benchmarks._labels_goals import Cells, goals, mean, pooled
 from benchmarks._labels_runs import CLEANLAB, INTERVALS, Job, Record, run
+from lrisk.procedures.label_noise.constants import CONSTANTS
 
 PARTS = ("noise", "clean", "bounded", "found", "intervals")
 NOISE = ("clean", "sym20", "sym40", "cc20", "far20")
@@ -98,7 +102,15 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--draws", type=int, default=60)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--jobs", type=int, default=2)
+    names = {field.name for field in dataclasses.fields(CONSTANTS)}
+    parser.add_argument("--constant", help=f"another value of one of {sorted(names)}")
     options = parser.parse_args([] if given is None else given)
+    if options.constant:
+        name, _, value = options.constant.partition("=")
+        if name not in names:
+            parser.error(f"--constant: no {name!r}; there are {sorted(names)}")
+        number = type(getattr(CONSTANTS, name))(value)
+        object.__setattr__(CONSTANTS, name, number)  # frozen for all others
     if not CLEANLAB:
         print("cleanlab is not installed: its lines are missing (pip install cleanlab)")
     print("average precision, precision/recall, share (true), false expected/found")

@@ -136,10 +136,7 @@ class LabelErrorDetector(RowDetector):
             n, rng = len(kept), generator(self.random_state)
             inside = FeatureScaling(np.zeros(X.shape[1]), column_units(X))(X)
             Z = plain_scaling(inside, weight)(inside)
-            nobody = np.zeros((1, n), dtype=bool)
-            rows = LabelledRows(
-                Z, codes, K, weight, weight, np.full(n, -1), nobody, places, sure
-            )
+            rows = LabelledRows.of(Z, codes, K, weight, places, sure)
             models = None
             if self.estimator is not None:
                 models = EstimatorModels(self.estimator, X, y[kept], rows)

@@ -11,8 +11,7 @@ LINEAR = Settings(lambda gamma: Kernel("linear"), None, None, None, True)
 
 
 def judged(X, codes):
-    one, nobody = np.ones(len(codes)), np.zeros((1, len(codes)), dtype=bool)
-    rows = LabelledRows(X, codes, 2, one, one, np.full(len(codes), -1), nobody)
+    rows = LabelledRows.of(X, codes, 2)
     return judge_far_rows(LINEAR, rows, np.random.default_rng(0))
 
 

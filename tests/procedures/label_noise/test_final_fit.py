@@ -40,18 +40,18 @@ def rows(seed, share):
     codes = np.where(rng.random(240) < share, 1 - truth, truth)
     folds = assign_folds(codes, 5, rng)
     agreeing = np.array([(folds != f) & (codes == truth) for f in range(5)])
-    one = np.ones(240)
-    return LabelledRows(Z, codes, 2, one, one, folds, agreeing), rng
+    rows = LabelledRows.of(Z, codes, 2)
+    return rows._replace(folds=folds, agreeing=agreeing), rng
 
 
 def test_clean_rows_get_the_ordinary_fit_and_noisy_ones_another():
     kinds = []
     for seed in range(3):
         table, _ = rows(seed, 0.0)
-        chosen = Chooser(settings(), table, uniform_noise(0.005, 2)).choose(False)
+        chosen = Chooser(settings(), table, None).choose()
         assert chosen.kind == "ordinary" and set(chosen.scores) == {"ordinary"}
         table, _ = rows(seed, 0.3)
-        chosen = Chooser(settings(), table, uniform_noise(0.3, 2)).choose(True)
+        chosen = Chooser(settings(), table, uniform_noise(0.3, 2)).choose()
         assert len(chosen.scores) == 3
         kinds.append(chosen.kind)
     assert "ordinary, noisy labels" not in kinds
@@ -60,6 +60,6 @@ def test_clean_rows_get_the_ordinary_fit_and_noisy_ones_another():
 def test_what_is_given_stands():
     table, _ = rows(0, 0.2)
     fixed = settings("rbf", gamma=0.3, alpha=2.0)
-    chosen = Chooser(fixed, table, uniform_noise(0.2, 2)).choose(True)
+    chosen = Chooser(fixed, table, uniform_noise(0.2, 2)).choose()
     assert chosen.alpha == pytest.approx(2.0) and chosen.gamma == pytest.approx(0.3)
     assert chosen.slope == 1.0

@@ -28,8 +28,7 @@ def table(n_classes, n=120, seed=0):
 
 
 def rows_of(X, y, n_classes):
-    one, nobody = np.ones(len(y)), np.zeros((1, len(y)), dtype=bool)
-    return LabelledRows(X, y, n_classes, one, one, np.full(len(y), -1), nobody)
+    return LabelledRows.of(X, y, n_classes)
 
 
 def biased_noise(n_classes, seed=0):

@@ -23,8 +23,7 @@ def table(n=150, seed=0):
 
 def references(Z, codes, folds, precomputed=False, learnt=None):
     rng = np.random.default_rng(1)
-    one, nobody = np.ones(len(codes)), np.zeros((1, len(codes)), dtype=bool)
-    rows = LabelledRows(Z, codes, 3, one, one, folds, nobody)
+    rows = LabelledRows.of(Z, codes, 3)._replace(folds=folds)
     learnt = np.arange(len(codes)) if learnt is None else learnt
     return cross_fitted(FeatureModels(rows, precomputed, rng), rows, learnt)
 

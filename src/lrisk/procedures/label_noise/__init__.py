@@ -96,25 +96,14 @@ def fit_label_noise(
     given, pairwise = settings.contamination, settings.precomputed
     nobody = np.zeros(n, dtype=bool)
     units, scaling = np.ones(d), FeatureScaling(np.zeros(d), np.ones(d))
-    rows = LabelledRows(
-        X,
-        codes,
-        n_classes,
-        weight,
-        weight,
-        np.full(n, -1),
-        nobody[None],
-        places,
-        trusted,
-    )
-    sure = rows.sure()
+    rows = LabelledRows.of(X, codes, n_classes, weight, places, trusted)
     far = FarRows(nobody, np.zeros(n), nobody)
     if not pairwise:
         units = column_units(X)
         rows = rows._replace(Z=FeatureScaling(np.zeros(d), units)(X))
         if given != 0.0 and n >= FEWEST:
             far = judge_far_rows(settings, rows, rng)
-    gross = (far.chance > WRONG) & ~sure
+    gross = (far.chance > WRONG) & ~rows.trusted
     lost = float(weight[gross].sum() / weight.sum())
     rows = rows._replace(voice=np.where(far.far, 0.0, weight))
     kept = np.flatnonzero(~gross & ~far.leverage_rows)
@@ -128,9 +117,8 @@ def fit_label_noise(
         given = max(given - lost, 0.0) / (1.0 - lost)
         given = min(given, 0.9 * (1.0 - 1.0 / n_classes))
     rows, found = judge_labels(rows, given, rng, precomputed=pairwise)
-    noisy = found.plausible > 0.0 and given != 0.0
-    noise = found.likely if noisy else uniform_noise(CONSTANTS.clean_share, n_classes)
-    choice = choose(settings, rows, noise, noisy, rng)
+    noise = None if given == 0.0 else found.likely
+    choice = choose(settings, rows, noise, rng)
     if found.answer != "noise" and choice.kind == "ordinary, noisy labels":
         choice = choice._replace(kind="ordinary")
     coefficients, intercept, centres = fit(
@@ -144,7 +132,8 @@ def fit_label_noise(
     if settings.contamination is not None:
         share, interval = settings.contamination, [settings.contamination] * 2
         flagged = flag(score, weight, codes, share)
-    flagged &= ~sure
+    if trusted is not None:
+        flagged &= ~trusted
     low, high = map(float, interval)
     labels = found._replace(
         share=float(share), interval=(low, high), score=score, suggestion=suggestion
@@ -179,13 +168,15 @@ def judge_labels(
     seen the labels either.
     """
     n, share = len(rows.codes), given or 0.0
-    rows = rows._replace(folds=rows.split(CONSTANTS.folds, rng))
+    folds = assign_folds(rows.codes, CONSTANTS.folds, rng, rows.places)
+    rows = rows._replace(folds=folds)
     if n < FEWEST or rows.folds.max() < 2:  # two folds leave none to learn from
-        answer, nats = ("noise", np.inf) if share else ("cannot tell", -np.inf)
+        answer = "noise" if share else "cannot tell"
         interval = (0.0, 0.5) if given is None else (share, share)
         noise = uniform_noise(share, rows.n_classes)
+        likely, score = noise if share else None, np.zeros(n)
         return rows._replace(folds=np.full(n, -1)), Detection(
-            answer, share, interval, noise, np.zeros(n), rows.codes, noise, nats
+            answer, share, interval, noise, score, rows.codes, likely
         )
     learnt = sample_rows(rows.codes, CONSTANTS.trained, rng)
     if models is None:

@@ -18,7 +18,7 @@ under the null, whose classes overlap, and noise is not found.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri
+from scipy.special import chdtri, softmax
 
 from ..._typing import Bools, Floats, Indices
 from .constants import CONSTANTS
@@ -32,8 +32,8 @@ MATTERS = 0.05
 #: Nats from the highest profile at which a share is not excluded at level 0.9: half the
 #: quantile of χ² with one degree of freedom.
 SUPPORT = float(chdtri(1, 0.1) / 2.0)
-#: Rows per class by which the prior of T counts: uniform flips, and two weak ones.
-STRENGTHS = (np.inf, 20.0, 1.0)
+#: Rows per class by which the prior of T counts: uniform flips, or each pair its own.
+STRENGTHS = (np.inf, 1.0)
 
 
 class Detection(NamedTuple):
@@ -51,11 +51,10 @@ class Detection(NamedTuple):
     score, suggestion : arrays of shape (n,)
         Probability that a label is wrong, and the likeliest class. Without noise an
         average over the shares that are not excluded: it ranks.
-    likely, plausible
-        T; where noise was not found, uniform flips of the share to be expected if there
-        are enough to matter, and nats by which these are likelier than none (∞).
-    evidence : float
-        Standard deviations by which G exceeds its mean were all labels right.
+    likely : array of shape (K, K) or None
+        T to fit under. Where noise was not found: uniform flips of the share to be
+        expected if there are enough to matter, or None if no such share is likelier
+        than none.
     """
 
     answer: str
@@ -64,9 +63,7 @@ class Detection(NamedTuple):
     noise: Floats
     score: Floats
     suggestion: Indices
-    likely: Floats
-    plausible: float
-    evidence: float = 0.0
+    likely: Floats | None
 
 
 class Detector:
@@ -86,7 +83,7 @@ class Detector:
         total = float(self._weight[self._used].sum())
         self._clean_share = max(CONSTANTS.clean_share, 1.0 / max(total, 2.0))
         self._clean = uniform_noise(self._clean_share, self._K)
-        self._trusted = rows.sure()
+        self._trusted = rows.trusted
         self._doubtful = float(np.average(~self._trusted, weights=rows.weight))
 
     def detect(self, given: float | None = None) -> Detection:
@@ -107,20 +104,22 @@ class Detector:
         if found and low == 0.0:  # all rows together are not so sure
             found, (shares, fits, values) = False, self._profile(null, uniform, usual)
             high = _supported(shares, values)[1]
-        chance = np.exp(values - values.max())
-        many = shares >= min(MATTERS, shares[-1])
-        expected = float(np.average(shares[many], weights=chance[many]))
+        chance = softmax(values)
         if given is not None:
             given = given / max(self._doubtful, 1e-300)  # of the labels not trusted
             found, share, low, high = given > 0.0, given, given, given
             noise = _flipped(free.noise if above else uniform, given, usual)
             free = self._fit(self._used, noise, null)
+        likely: Floats | None = None
         if found:
-            fits, chance = [free], np.ones(1)
+            fits, chance, likely = [free], np.ones(1), free.noise
         else:
             share = low = 0.0
-            free = null._replace(noise=uniform_noise(expected, self._K))
-        score, suggestion = self._posterior(fits, chance / chance.sum())
+            many = shares >= min(MATTERS, shares[-1])
+            if values[many].max() > values[0]:
+                expected = float(softmax(values[many]) @ shares[many])
+                likely = uniform_noise(expected, self._K)
+        score, suggestion = self._posterior(fits, chance)
         judged = (self._folds >= 0) & ~self._trusted
         share, low, high = (
             min(s * self._doubtful, 1.0)
@@ -133,9 +132,7 @@ class Detector:
             free.noise if found else np.eye(self._K),
             np.where(judged, score, 0.0),
             np.where(judged, suggestion, self._codes),
-            free.noise,
-            np.inf if found else float(values[many].max() - values[0]),
-            evidence,
+            likely,
         )
 
     def _fit(

@@ -29,8 +29,6 @@ WRONG = 0.7
 LEVEL = 0.01
 #: By how much a linear fit must beat the agreement of wrong labels to be asked at all.
 TELLING = 0.2
-#: Share of wrong labels among far rows from where on all of them are called wrong.
-ALL_WRONG = 0.9
 #: Nats by which labels of the other rows must be likelier without the far ones.
 GAIN = 5.0
 #: Rows on which that is judged, at most, and shares of wrong labels supposed there.
@@ -100,8 +98,6 @@ def _wrong(far: LabelledRows, near: LabelledRows, rng: np.random.Generator) -> F
     if accuracy - by_chance < TELLING or rare > LEVEL:
         return np.zeros(len(seen))
     share = min((accuracy - agreement) / (accuracy - by_chance), 1.0)
-    if share >= ALL_WRONG:
-        return np.ones(len(seen))
     wrong = share * np.where(guess == seen, by_chance, 1.0 - by_chance)
     valid = (1.0 - share) * np.where(guess == seen, accuracy, 1.0 - accuracy)
     return np.asarray(wrong / np.maximum(wrong + valid, 1e-300))

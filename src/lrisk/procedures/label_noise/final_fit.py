@@ -20,7 +20,13 @@ from ...spaces import Kernel
 from .basis import Basis, kernel_basis, linear_basis
 from .constants import CONSTANTS
 from .folds import LabelledRows, sample_rows
-from .likelihood import class_scores, fit_logistic, held_out_scores, label_terms
+from .likelihood import (
+    class_scores,
+    fit_logistic,
+    held_out_scores,
+    label_terms,
+    uniform_noise,
+)
 
 #: Penalties tried for linear and kernel models, and widths in units of 1/n_features.
 LINEAR_ALPHAS = 10.0 ** np.arange(4.0, -1.6, -1.0)
@@ -110,42 +116,40 @@ class Choice(NamedTuple):
 def choose(
     settings: Settings,
     rows: LabelledRows,
-    noise: Floats,
-    noisy: bool,
+    noise: Floats | None,
     rng: np.random.Generator,
 ) -> Choice:
     """What held-out labels prefer; of rows without folds, which are few, the usual.
 
-    `noise` is T, found or likely; `noisy` is whether to try fits for noisy labels.
+    `noise` is T, found or likely; without it no fits for noisy labels are tried.
     """
     if rows.folds.max() < 0:
         widths = settings.widths(rows.Z.shape[1])
-        kind = "label noise" if noisy else "ordinary"
+        kind = "ordinary" if noise is None else "label noise"
         return Choice(kind, settings.alpha or 1.0, widths[len(widths) // 2], 1.0, {})
     pilot = rows.only(sample_rows(rows.codes, PILOT, rng), settings.precomputed)
-    return Chooser(settings, pilot, noise).choose(noisy)
+    return Chooser(settings, pilot, noise).choose()
 
 
 class Chooser:
-    """Compares fits by held-out labels, whose noise is T."""
+    """Compares fits by held-out labels, whose noise is T, or next to none."""
 
     def __init__(
-        self,
-        settings: Settings,
-        rows: LabelledRows,
-        noise: Floats,
+        self, settings: Settings, rows: LabelledRows, noise: Floats | None
     ) -> None:
-        self._settings, self._rows, self._noise = settings, rows, noise
+        self._settings, self._rows, self._noisy = settings, rows, noise is not None
+        clean = uniform_noise(CONSTANTS.clean_share, rows.n_classes)
+        self._noise = clean if noise is None else noise
 
-    def choose(self, noisy: bool) -> Choice:
+    def choose(self) -> Choice:
         """The kind, penalty, width and slope that make held-out labels likeliest."""
         alphas = self._settings.alphas()
         widths = self._settings.widths(self._rows.Z.shape[1])
         tables = np.array([self._path("ordinary", width, alphas) for width in widths])
-        kind = "ordinary, noisy labels" if noisy else "ordinary"
+        kind = "ordinary, noisy labels" if self._noisy else "ordinary"
         alpha, gamma, best = self._typical(tables, widths, alphas)
         scores = {kind: float(tables[..., 0].max())}
-        for other in ("label noise", "agreeing rows") if noisy else ():
+        for other in ("label noise", "agreeing rows") if self._noisy else ():
             table = self._path(other, gamma, alphas)[None]
             own, _, value = self._typical(table, [gamma], alphas)
             scores[other] = float(table[..., 0].max())
@@ -215,7 +219,7 @@ def fit(
     settings: Settings,
     rows: LabelledRows,
     choice: Choice,
-    noise: Floats,
+    noise: Floats | None,
     agreeing: Bools,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats, Indices | None]:

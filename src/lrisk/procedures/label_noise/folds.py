@@ -1,6 +1,6 @@
 """Labelled rows, their folds, and samples of them."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -12,9 +12,9 @@ class LabelledRows(NamedTuple):
     """Rows Z, shape (n, d), or a kernel matrix, with observed classes and weights.
 
     `voice` are the weights in likelihoods, 0 for rows that are fitted but not asked;
-    `agreeing`, shape (n_folds, n), rows that agree with models without a fold. Rows of
-    one of the `places` share a fold, by default those that are equal; labels of
-    `trusted` rows, by default of none, are known to be right.
+    `folds` are −1 where a row is never held out; `agreeing`, shape (n_folds, n), rows
+    that agree with models without a fold. Rows of one of the `places` share a fold;
+    labels of `trusted` rows are known to be right.
     """
 
     Z: Floats
@@ -24,18 +24,31 @@ class LabelledRows(NamedTuple):
     voice: Floats
     folds: Indices
     agreeing: Bools
-    places: Indices | None = None
-    trusted: Bools | None = None
+    places: Indices
+    trusted: Bools
 
-    def sure(self) -> Bools:
-        """Which rows are trusted, shape (n,)."""
-        nobody = np.zeros(len(self.codes), dtype=bool)
-        return nobody if self.trusted is None else self.trusted
+    @classmethod
+    def of(
+        cls,
+        Z: Floats,
+        codes: Indices,
+        n_classes: int,
+        weight: Floats | None = None,
+        places: Indices | None = None,
+        trusted: Bools | None = None,
+    ) -> Self:
+        """Rows before anything is known of them.
 
-    def split(self, n_folds: int, rng: np.random.Generator) -> Indices:
-        """Folds that respect the places."""
-        places = equal_rows(self.Z) if self.places is None else self.places
-        return assign_folds(self.codes, n_folds, rng, places)
+        By default they weigh alike, equal rows are of one place, and none is trusted.
+        """
+        n = len(codes)
+        weight = np.ones(n) if weight is None else weight
+        places = equal_rows(Z) if places is None else places
+        nobody, unknown = np.zeros(n, dtype=bool), np.full(n, -1)
+        trusted = nobody if trusted is None else trusted
+        return cls(
+            Z, codes, n_classes, weight, weight, unknown, nobody[None], places, trusted
+        )
 
     def labels(self, rows: Indices) -> "LabelledRows":
         """Some of them, for fits in features that are at hand."""
@@ -50,8 +63,8 @@ class LabelledRows(NamedTuple):
             voice=self.voice[rows],
             folds=self.folds[rows],
             agreeing=self.agreeing[:, rows],
-            places=None if self.places is None else self.places[rows],
-            trusted=None if self.trusted is None else self.trusted[rows],
+            places=self.places[rows],
+            trusted=self.trusted[rows],
         )
 
 

@@ -2,7 +2,9 @@
 
     P(y | x) = Σ_k q_k(x) T[k, y],     q = softmax(Σ_m w_m log p_m(x) + b),   w ≥ 0.
 
-w, b and T are those of greatest likelihood. T has a Dirichlet prior around uniform
+w, b and T are those of greatest likelihood, less α Σ(w − w̄)² + β (m w̄² + |b|²): which
+reference is best is learnt slowly (`alike`), how sharp the classes are is for the
+labels to say (`sharp`). T has a Dirichlet prior around uniform
 flips: `strength` rows of each class, flipped uniformly, are added to those that are
 seen. Without end it makes flips uniform, with one parameter; at little every pair of
 classes has its own. A label j that is trusted counts as label K + j: T has K more
@@ -16,11 +18,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..._typing import Floats, Indices
+from .constants import CONSTANTS
 from .likelihood import label_terms, probabilities
 
-#: Nats that a weight of one costs (references have unit size), or an offset of one: few
-#: enough for any slope that labels ask for.
-RIDGE = 0.25
 #: Limits of log T[k, j]/T[k, k], j ≠ k: any flip is less likely than a right label.
 FLIPS = (-12.0, -0.1)
 
@@ -78,9 +78,10 @@ def fit_mixture(
         scores = (w @ flat).reshape(n, K) + b
         rows, truth, posterior = label_terms(scores, codes, np.hstack([T, sure]))
         pull = weight[:, None] * (truth - posterior)
-        loss = RIDGE * float(w @ w + b @ b) - float(weight @ rows)
-        slopes = [flat @ pull.ravel(), pull.sum(axis=0)]
-        slopes = [s + 2.0 * RIDGE * t for s, t in zip(slopes, (w, b))]
+        dear = CONSTANTS.alike * (w - w.mean()) + CONSTANTS.sharp * w.mean()
+        loss = float(dear @ w + CONSTANTS.sharp * b @ b - weight @ rows)
+        slopes = [flat @ pull.ravel() + 2.0 * dear, pull.sum(axis=0)]
+        slopes[1] += 2.0 * CONSTANTS.sharp * b
         if strength is not None:
             seen = np.zeros((K, 2 * K))  # expected rows of true class k labelled j
             np.add.at(seen.T, codes, weight[:, None] * posterior)

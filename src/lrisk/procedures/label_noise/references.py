@@ -163,7 +163,7 @@ def _agreement(models: Models, rows: LabelledRows, learnt: Indices) -> Bools:
         kept = np.flatnonzero(own != f)
         seen, logs = rows.codes[learnt[kept]], table[:, kept]
         q = fit_mixture(logs, seen, rows.weight[learnt[kept]]).truth(logs)
-        agrees = (q.argmax(axis=1) == seen) | rows.sure()[learnt[kept]]
+        agrees = (q.argmax(axis=1) == seen) | rows.trusted[learnt[kept]]
         for code in np.unique(seen):
             same = np.flatnonzero(seen == code)
             agrees[same[np.argsort(-q[same, code], kind="stable")[:SPARED]]] = True
