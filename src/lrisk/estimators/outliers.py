@@ -141,9 +141,9 @@ class OutlierDetector(RowDetector):
                         used, y, weight, places, believed, order
                     )
                     found, index = self._judged(X, y, weight, kept, predicted, told)
-                    if not found.flagged.any():
+                    if not found.doubted.any():
                         break
-                    believed[kept] = ~found.flagged[index]
+                    believed[kept] = ~found.doubted[index]
             else:
                 shared = None if groups is None else places
                 found, index = self._judged(X, y, weight, kept, None, told, shared)

@@ -39,13 +39,20 @@ def test_labels_of_very_many_rows_are_judged_by_a_fit_to_some(monkeypatch):
     """Rows outside the sample, whose fit has not seen them, are found as well."""
     monkeypatch.setattr(crossfit, "MOST_LINEAR", 300)
     monkeypatch.setattr(crossfit, "BLOCK", 128)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1000, 2))
-    wrong = rng.random(1000) < 0.05
-    label = (X[:, 0] + X[:, 1] + 0.2 * rng.normal(size=1000) > 0) ^ wrong
-    names = np.where(label, "yes", "no").astype(object)
-    result = audit({"a": X[:, 0], "b": X[:, 1], "y": names}, "y")
-    assert result.n_training <= 320
-    assert wrong[result.flags].mean() > 0.8 and result.flags[wrong].mean() > 0.7
-    (one, other) = [f for f in result.findings if f.section == "labels"]
-    assert {one.kind, other.kind} and one.count + other.count >= 30
+    flags, hits, errors, told = 0, 0, 0, 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1000, 2))
+        wrong = rng.random(1000) < 0.05
+        label = (X[:, 0] + X[:, 1] + 0.2 * rng.normal(size=1000) > 0) ^ wrong
+        names = np.where(label, "yes", "no").astype(object)
+        result = audit({"a": X[:, 0], "b": X[:, 1], "y": names}, "y")
+        assert result.n_training <= 320
+        flags += result.flags.sum()
+        hits += np.sum(result.flags & wrong)
+        errors += wrong.sum()
+        pairs = [f for f in result.findings if f.section == "labels"]
+        assert len(pairs) == 2  # "yes" for "no", and "no" for "yes"
+        told += sum(pair.count for pair in pairs)
+    assert hits / flags > 0.8 and hits / errors > 0.7
+    assert told >= 90

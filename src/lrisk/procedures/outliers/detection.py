@@ -59,6 +59,11 @@ class Detection(NamedTuple):
         return np.asarray(self.chance > self.threshold)
 
     @property
+    def doubted(self) -> Bools:
+        """Rows that another fit should do without, flagged or not."""
+        return np.asarray(self.misfit > self.threshold)
+
+    @property
     def score(self) -> Floats:
         """The chance; rows of equal chance are ordered by their residuals."""
         return ranking_score(np.clip(self.chance, 0.0, 1.0), self.u)
