@@ -125,9 +125,11 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
     contamination_interval_ : tuple of float
         Where that share lies: resampled residuals under two shapes of the noise.
     outlier_score_ : array of shape (n_samples,)
-        Chance that a training row does not belong to the others; 0 for rows without
-        weight. Rows of equal chance p, as where nothing was found, are ordered by their
-        residual u in noise scales: :math:`p + (1 - p)\,10^{-3}|u|/(1 + |u|)`.
+        Chance that a training row is wrong; 0 for rows without weight. It is less than
+        the chance not to follow the reference, by which rows are left out of the fit:
+        that may be the reference's own error, or the tail of the noise. Rows of equal
+        chance p, as where nothing was found, are ordered by their residual u in noise
+        scales: :math:`p + (1 - p)\,10^{-3}|u|/(1 + |u|)`.
     inlier_mask_ : array of bool of shape (n_samples,)
         False where a row is flagged: score above 0.7, or the worst rows under a given
         contamination.
