@@ -148,10 +148,9 @@ class Constants:
     # -- groups of rows apart in X -----------------------------------------------------
 
     #: Neighbours of a row that must be near; one may be a copy or another stray row.
-    #: Rows that distances are measured to, and steps in which rows are joined.
+    #: Rows that distances are measured to.
     gap_neighbours: int = 5
     gap_rows: int = 1000
-    gap_steps: int = 10
     #: Neighbours that link rows, and rows up to which links are looked for (time).
     links: int = 10
     linked_rows: int = 2000
