@@ -73,8 +73,10 @@ class Constants:
     least_freedom_alone: float = 1.5
     least_freedom_of_core: float = 3.0
     #: The same of the tail by which rows far out may be right: noise has a variance.
-    #: Simulated: with 3 twice as many flags are false as expected where outliers are
-    #: gross, with 1.5 a quarter of those expected where they are moderate.
+    #: Chosen of 1.5, 2 and 3 on boston, diabetes and synthetic tables, under an earlier
+    #: form of the tail: with 3 two to five times as many flags were false as expected
+    #: beside gross errors, with 1.5 a quarter of those expected beside moderate ones.
+    #: Over all tables 2 errs both ways, too: see docs/robust.md.
     least_freedom_of_tail: float = 2.0
     #: Least distance of outliers from the core, root mean square, in core scales. A
     #: Gaussian is beyond six once in 5·10⁸ rows.
