@@ -253,3 +253,74 @@ def test_inverse_of_custom_spectra():
     spectrum = CustomSpectrum(weights=[0.0, 1.0, 0.0, 3.0])
     v = np.linspace(0.01, 0.99, 20)
     np.testing.assert_allclose(spectrum.cumulative(spectrum.inverse(v)), v, atol=1e-12)
+
+
+def exact_density(spectrum, u):
+    """s(u) in sixty digits, on the right of a jump."""
+    match spectrum:
+        case Mean():
+            return mpmath.mpf(1)
+        case RankedRange():
+            a, b = (Fraction(end) for end in spectrum._ends)
+            inside = a <= u and (u < b or b == 1)
+            return to_mpf(1 / (b - a)) if inside else mpmath.mpf(0)
+        case RiskSeekingExtremile():
+            return exact_density(Extremile(spectrum.r), 1 - u)
+        case Extremile():
+            r = mpmath.mpf(spectrum.r)
+            return r * to_mpf(u) ** (r - 1)
+        case ESRM():
+            rho = mpmath.mpf(spectrum.rho)
+            return rho * mpmath.exp(rho * to_mpf(u)) / mpmath.expm1(rho)
+    raise AssertionError(spectrum)
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "worst_case"])
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_densities_are_exact(name, data):
+    spectrum = data.draw(MEMBERS[name])
+    u = data.draw(st.fractions(0, 1, max_denominator=997)) if name != "mean" else 0.5
+    u = Fraction(float(u))  # what the spectrum is given
+    got, exact = float(spectrum.density(float(u))), exact_density(spectrum, u)
+    condition = 4 + 2 * getattr(spectrum, "r", 0.0) + 2 * getattr(spectrum, "rho", 0.0)
+    if isinstance(spectrum, RiskSeekingExtremile):  # 1 − u is rounded
+        condition += spectrum.r / max(float(1 - u), EPS)
+    if exact > np.finfo(float).max:
+        assert got == math.inf
+        return
+    assert abs(to_mpf(got) - exact) <= 4 * EPS * condition * exact + mpmath.mpf("1e-300")
+
+
+@every_family
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_increments_lie_between_densities_at_their_ends(name, data):
+    """What the error of shared ranks is bounded by."""
+    spectrum = data.draw(MEMBERS[name])
+    if spectrum.monotone not in ("up", "down", "flat"):
+        return
+    n = data.draw(st.integers(1, 500))
+    ends = np.arange(n + 1) / n
+    s, sigma = spectrum.density(ends), n * spectrum.weights(n)
+    low, high = np.minimum(s[:-1], s[1:]), np.maximum(s[:-1], s[1:])
+    room = 1e-12 * np.where(np.isfinite(high), high, 0.0) + 1e-300
+    if isinstance(spectrum, Subquantile | RankedRange):
+        low = np.zeros(n)  # the last row may be cut by the end
+        a, b = spectrum._ends
+        high = np.full(n, float(spectrum.density(a)))
+        room = 1e-9 * high if a < b - 1e-300 else math.inf
+    assert np.all(sigma >= low - room)
+    assert np.all((sigma <= high + room) | np.isinf(high))
+
+
+def test_densities_of_custom_spectra():
+    slices = CustomSpectrum(weights=[1.0, 3.0])
+    np.testing.assert_allclose(slices.density([0.0, 0.49, 0.5, 1.0]), [0.5, 0.5, 1.5, 1.5])
+    square = CustomSpectrum(lambda u: u**2)
+    u = np.linspace(0.0, 1.0, 9)
+    np.testing.assert_allclose(square.density(u), 2 * u, atol=2e-3)
+
+
+def test_the_worst_case_has_no_density():
+    assert WorstCase().density([0.0, 0.9, 1.0]).tolist() == [0.0, 0.0, math.inf]

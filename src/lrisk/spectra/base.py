@@ -74,6 +74,10 @@ class Spectrum(Parameters):
         """S(u), the share of the weight on the lowest fraction u of the mass."""
         raise NotImplementedError
 
+    def density(self, u: ArrayLike) -> Floats:
+        """s(u) = S′(u), at a jump the value on its right; infinite where S jumps."""
+        raise NotImplementedError
+
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """S(P) − S(P − mass) for cumulative masses P in ascending order of loss."""
         raise NotImplementedError

@@ -104,6 +104,12 @@ class CustomSpectrum(Spectrum):
         sums = np.concatenate([[0.0], np.cumsum(w)])
         return np.asarray(np.interp(u, knots, sums))
 
+    def density(self, u: ArrayLike) -> Floats:
+        """k·w of the slice that u lies in; of a function S, over slices of a grid."""
+        w = self._slices()
+        place = np.floor(np.asarray(u, dtype=np.float64) * w.size).astype(np.int64)
+        return np.asarray(w.size * w[np.clip(place, 0, w.size - 1)])
+
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """S(P) − S(P − p); exact within a slice, differenced across slices."""
         start = np.clip(P - mass, 0.0, 1.0)

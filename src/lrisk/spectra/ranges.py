@@ -79,6 +79,13 @@ class RankedRange(Spectrum):
         a, b = self._ends
         return np.clip(np.asarray(u, dtype=np.float64) - a, 0.0, b - a) / (b - a)
 
+    def density(self, u: ArrayLike) -> Floats:
+        """1/(b − a) for a ≤ u < b, and at u = b = 1; else 0."""
+        a, b = self._ends
+        u = np.asarray(u, dtype=np.float64)
+        inside = (u >= a) & ((u < b) | (b == 1.0))
+        return np.where(inside, 1.0 / (b - a), 0.0)
+
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """Length of [P − p, P] ∩ [a, b] over b − a, fractional at the two ends."""
         a, b = self._ends

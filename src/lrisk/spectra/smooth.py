@@ -23,6 +23,10 @@ class Mean(Spectrum):
         """S(u) = u."""
         return np.asarray(u, dtype=np.float64)
 
+    def density(self, u: ArrayLike) -> Floats:
+        """One."""
+        return np.ones_like(np.asarray(u, dtype=np.float64))
+
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """The masses themselves."""
         return mass.copy()
@@ -75,6 +79,12 @@ class Extremile(Spectrum):
         """S(u) = u^r."""
         return np.asarray(u, dtype=np.float64) ** float(self.r)
 
+    def density(self, u: ArrayLike) -> Floats:
+        """s(u) = r·u^{r−1}."""
+        r = float(self.r)
+        with np.errstate(under="ignore"):
+            return np.asarray(r * np.asarray(u, dtype=np.float64) ** (r - 1.0))
+
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """P^r · (1 − (1 − p/P)^r), through expm1 and log1p."""
         r = float(self.r)
@@ -112,6 +122,10 @@ class RiskSeekingExtremile(Extremile):
         with np.errstate(divide="ignore"):
             log = np.log1p(-np.asarray(u, dtype=np.float64))
         return np.asarray(-np.expm1(float(self.r) * log))
+
+    def density(self, u: ArrayLike) -> Floats:
+        """The extremile's, from the other end."""
+        return super().density(1.0 - np.asarray(u, dtype=np.float64))
 
     def inverse(self, v: ArrayLike) -> Floats:
         """The extremile's, from the other end."""
@@ -162,6 +176,14 @@ class ESRM(Spectrum):
         u = np.asarray(u, dtype=np.float64)
         return self.increments(u, u)
 
+    def density(self, u: ArrayLike) -> Floats:
+        """s(u) = ρe^{ρ(u−1)}/(1 − e^{−ρ})."""
+        rho, u = float(self.rho), np.asarray(u, dtype=np.float64)
+        if rho < 1e-150:  # the mean to the last digit, as in `increments`
+            return np.ones_like(u)
+        with np.errstate(under="ignore"):
+            return np.asarray(np.exp(rho * (u - 1.0)) * (-rho / np.expm1(-rho)))
+
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """e^{ρ(P−1)} · expm1(−ρp)/expm1(−ρ)."""
         rho = float(self.rho)
@@ -210,6 +232,10 @@ class WorstCase(Spectrum):
     def cumulative(self, u: ArrayLike) -> Floats:
         """S(u) = 1 at u = 1, else 0."""
         return np.where(np.asarray(u, dtype=np.float64) >= 1.0, 1.0, 0.0)
+
+    def density(self, u: ArrayLike) -> Floats:
+        """Zero, and infinite at u = 1."""
+        return np.where(np.asarray(u, dtype=np.float64) >= 1.0, np.inf, 0.0)
 
     def increments(self, P: Floats, mass: Floats) -> Floats:
         """All on the row that completes the mass."""
