@@ -289,7 +289,9 @@ def test_densities_are_exact(name, data):
     if exact > np.finfo(float).max:
         assert got == math.inf
         return
-    assert abs(to_mpf(got) - exact) <= 4 * EPS * condition * exact + mpmath.mpf("1e-300")
+    assert abs(to_mpf(got) - exact) <= 4 * EPS * condition * exact + mpmath.mpf(
+        "1e-300"
+    )
 
 
 @every_family
@@ -316,7 +318,9 @@ def test_increments_lie_between_densities_at_their_ends(name, data):
 
 def test_densities_of_custom_spectra():
     slices = CustomSpectrum(weights=[1.0, 3.0])
-    np.testing.assert_allclose(slices.density([0.0, 0.49, 0.5, 1.0]), [0.5, 0.5, 1.5, 1.5])
+    np.testing.assert_allclose(
+        slices.density([0.0, 0.49, 0.5, 1.0]), [0.5, 0.5, 1.5, 1.5]
+    )
     square = CustomSpectrum(lambda u: u**2)
     u = np.linspace(0.0, 1.0, 9)
     np.testing.assert_allclose(square.density(u), 2 * u, atol=2e-3)

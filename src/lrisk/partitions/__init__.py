@@ -1,0 +1,1 @@
+"""Rows in parts that answer questions in numbers: larger than memory, or elsewhere."""

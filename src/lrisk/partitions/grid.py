@@ -1,0 +1,159 @@
+"""Ranks without sorting: losses in bins by their bits, weights from the bins' masses.
+
+The bits of floats ≥ 0 ascend with the floats, so that
+
+    bin(ℓ) = clip((bits(ℓ) − least) >> shift, 0, bins − 1)
+
+is a histogram of equal *relative* width 2^(shift − 52); a grid that zooms into an
+interval is a grid like any other. Rows of a bin share its σ mass by their weights.
+That λ is an average of vertices of the permutahedron, so it lies in it whatever the
+bins are, and every lower bound made with it is a proof.
+"""
+
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Floats, Indices
+from ..spectra import Spectrum
+
+#: Bits of the mantissa of a float.
+MANTISSA = 52
+#: Smallest number that bins are told apart by: below, halvings leave normal floats.
+SMALLEST = 1e-290
+
+
+class Grid(NamedTuple):
+    """Bins of losses ≥ 0 by their bits.
+
+    least : bits of the lower end of what would be bin 0, which takes all below as well
+    shift : bits of a loss that do not count
+    bins : how many; the last takes all above as well
+    """
+
+    least: int
+    shift: int
+    bins: int
+
+    @classmethod
+    def below(cls, top: float, digits: int, floor: float) -> "Grid":
+        """Bins that halve every binade `digits` times, from a floor up to the top.
+
+        All losses below the floor share one bin. What that loses is at most
+        ¼(s₁ − s₀)·floor, so the floor is a part of the *gap* that is wanted, not of the
+        largest loss: with heavy tails that is thousands of times the mean.
+        """
+        top, floor = max(float(top), SMALLEST), max(float(floor), SMALLEST)
+        halvings = max(int(np.ceil(np.log2(top) - np.log2(floor))), 1)
+        least = _bits(top * 2.0**-halvings)
+        return cls(least, MANTISSA - digits, (halvings << digits) + 2)
+
+    @classmethod
+    def between(cls, low: float, high: float, bins: int) -> "Grid":
+        """At most so many bins, as narrow as they can be, that part an interval."""
+        first, last = _bits(low), _bits(high)
+        shift = 0
+        while (last - first) >> shift >= bins - 2:
+            shift += 1
+        # Bin 0 takes all that lies below: it shall hold nothing of the interval.
+        return cls(max(first - (1 << shift), 0), shift, bins)
+
+    def places(self, losses: Floats) -> Indices:
+        """The bin of each loss; shape (n,)."""
+        bits = np.ascontiguousarray(losses).view(np.int64)
+        return np.asarray(np.clip((bits - self.least) >> self.shift, 0, self.bins - 1))
+
+    @property
+    def floors(self) -> Floats:
+        """Lower end of each bin, 0 for the first: what sums of losses are counted from.
+
+        Ten million equal losses added up one by one are off in the ninth digit, and
+        would "prove" a risk below the minimum.
+        """
+        floors = self._ends(self.bins)
+        floors[0] = 0.0
+        return floors
+
+    def edges(self, lowest: float, highest: float) -> Floats:
+        """Ends of all bins, shape (bins + 1,); the outer ones end at the extremes."""
+        ends = self._ends(self.bins + 1)
+        ends[0], ends[-1] = min(lowest, ends[1]), max(highest, ends[-2])
+        return ends
+
+    def _ends(self, count: int) -> Floats:
+        steps = np.arange(count, dtype=np.int64) << self.shift
+        return (self.least + steps).view(np.float64).copy()
+
+
+def _bits(value: float) -> int:
+    return int(np.float64(value).view(np.int64))
+
+
+class Table(NamedTuple):
+    """What rows tell of their losses in the bins of a grid.
+
+    mass : sum of the weights in each bin; shape (bins,)
+    above : Σw(ℓ − floor of the bin); shape (bins,)
+    lowest, highest : of all losses; ∞ and 0 without rows
+    """
+
+    mass: Floats
+    above: Floats
+    lowest: float
+    highest: float
+
+    def joined(self, other: "Table") -> "Table":
+        """The table of both sets of rows."""
+        return Table(
+            self.mass + other.mass,
+            self.above + other.above,
+            min(self.lowest, other.lowest),
+            max(self.highest, other.highest),
+        )
+
+
+class Ranks(NamedTuple):
+    """Weights by rank, from the table of all rows.
+
+    density : λ of a row per unit of its weight, bin by bin; shape (bins,)
+    value : λ·ℓ ≤ Σσ_iℓ_(i)
+    missing : bound on what λ·ℓ falls short of that by
+    """
+
+    grid: Grid
+    density: Floats
+    value: float
+    missing: float
+
+    @classmethod
+    def of(cls, spectrum: Spectrum, grid: Grid, table: Table) -> "Ranks":
+        """σ of each bin shared by mass; its loss by Grüss' inequality, bin by bin.
+
+            Σσ_iℓ_(i) − λ·ℓ ≤ ¼ Σ_b (s₁ − s₀)·p_b·(ℓ₁ − ℓ₀)
+
+        with the density s of the spectrum at both ends of the bin's cumulative mass,
+        its share p_b of the mass, and its ends ℓ₀, ℓ₁. For increasing spectra.
+        """
+        mass = table.mass
+        used = np.flatnonzero(mass > 0.0)
+        share = mass[used] / mass.sum()
+        # As in `Ranking.sigma`: only the last bin completes the mass.
+        cumulative = np.minimum(np.cumsum(share), np.nextafter(1.0, 0.0))
+        cumulative[-1] = 1.0
+        sigma = spectrum.increments(cumulative, share)
+        sigma = sigma / sigma.sum()
+        density = np.zeros(grid.bins)
+        density[used] = sigma / mass[used]
+        inner = table.above[used] + mass[used] * grid.floors[used]
+        rise = np.diff(spectrum.density(np.append(0.0, cumulative)))
+        ends = grid.edges(table.lowest, table.highest)
+        low = np.maximum(ends[used], table.lowest)
+        width = np.minimum(ends[used + 1], table.highest) - low
+        missing = 0.25 * float(np.sum(np.maximum(rise, 0.0) * share * width))
+        return cls(grid, density, float(density[used] @ inner), missing)
+
+
+def joined(tables: list[Table]) -> Table:
+    """The table of all rows."""
+    return reduce(Table.joined, tables)
