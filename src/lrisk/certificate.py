@@ -11,15 +11,17 @@ were found. An unpenalised intercept demands Σλa = 0. A good a comes from a Ne
 order in Δ.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
 
 from ._typing import Floats
-from .losses import Squared
+from .losses import Loss, Squared
 from .objective import Objective, Point
 from .permutahedron import risk_and_excess
+from .spaces import Space
 
 
 class Certificate(NamedTuple):
@@ -135,14 +137,51 @@ def local_slack(
     float
         Infinite where the bound does not close.
     """
-    fall = sample.loss.self_concordance
-    if fall is None:
+    if sample.loss.self_concordance is None:
         return np.inf
     curvature = sample.loss.curvature(sample.y, scores) * weights
-    matrix = sample.space.gram(curvature)
-    free = 1 if sample.space.intercept else 0
-    diagonal = np.arange(sample.space.size - free)
-    matrix[diagonal, diagonal] += sample.mu
+
+    def longest(whiten: Whitening) -> float:
+        most = 0.0
+        for _, block in sample.space.blocks():
+            white = whiten(block)
+            most = max(most, float(np.max(np.einsum("ij,ij->j", white, white))))
+        return most
+
+    gram = PartialGram(sample.space.gram(curvature), longest)
+    return slack_by_gram(sample, gram, gradient)
+
+
+#: From rows, shape (m, size), to columns in which a Gram matrix is the identity.
+Whitening = Callable[[Floats], Floats]
+
+
+class PartialGram(NamedTuple):
+    """Σ_S λℓ″xxᵀ over some rows S, wherever they lie; it is raised in place.
+
+    longest : largest squared length of the rows in S after a whitening
+    """
+
+    matrix: Floats
+    longest: Callable[[Whitening], float]
+
+
+class Penalised(Protocol):
+    """Of an objective, what a Gram matrix does not tell."""
+
+    loss: Loss
+    mu: float
+    space: Space
+
+
+def slack_by_gram(objective: Penalised, gram: PartialGram, gradient: Floats) -> float:
+    """The bound of `local_slack` from what the rows of S add up to."""
+    fall, matrix = objective.loss.self_concordance, gram.matrix
+    if fall is None:
+        return np.inf
+    free = 1 if objective.space.intercept else 0
+    diagonal = np.arange(objective.space.size - free)
+    matrix[diagonal, diagonal] += objective.mu
     units = np.sqrt(np.diagonal(matrix))
     if not np.all(units > 0.0):
         return np.inf
@@ -151,17 +190,14 @@ def local_slack(
     except scipy.linalg.LinAlgError:
         return np.inf
 
-    def whiten(columns: Floats) -> Floats:
-        solved = scipy.linalg.solve_triangular(root, columns, lower=True)
+    def whiten(rows: Floats) -> Floats:
+        solved = scipy.linalg.solve_triangular(root, (rows / units).T, lower=True)
         return np.asarray(solved)
 
-    length = float(np.linalg.norm(whiten(gradient / units)))
+    length = float(np.linalg.norm(whiten(gradient)))
     if fall == 0.0 or length == 0.0:
         return 0.5 * length**2
-    longest = 0.0
-    for _, block in sample.space.blocks():
-        white = whiten((block / units).T)
-        longest = max(longest, float(np.max(np.einsum("ij,ij->j", white, white))))
+    longest = gram.longest(whiten)
     factor = 1.0
     for _ in range(8):  # R = 2‖g‖/c with c at R
         s = fall * np.sqrt(longest) * 2.0 * length / factor

@@ -30,14 +30,69 @@ class Point(NamedTuple):
     penalty: float
 
 
+#: Relative fall of F above which losses are ranked by their leading digits only.
+ROUGH = 1e-7
+
+
 class Evaluation(NamedTuple):
-    """F at a point: the weights λ by rank, the value and the subgradient at λ."""
+    """F at a point: the weights λ by rank, the value and the subgradient at λ.
+
+    exact : whether ranks are; otherwise the value is a little too small
+    """
 
     point: Point
     slopes: Floats
     weights: Floats
     value: float
     gradient: Floats
+    exact: bool = True
+
+    @property
+    def theta(self) -> Floats:
+        """Where F is evaluated."""
+        return self.point.theta
+
+    @property
+    def missing(self) -> float:
+        """What the value is known to fall short by: nothing of exact ranks."""
+        return 0.0
+
+
+class Walk:
+    """F along a direction from a point, whose scores are moved in place.
+
+    Parameters
+    ----------
+    objective : Objective
+    now : Evaluation
+        Nothing of it but θ and the scores is kept.
+    direction : array of shape (size,)
+    exact : bool
+        Whether losses are ranked by all their digits.
+    """
+
+    def __init__(
+        self, objective: "Objective", now: Evaluation, direction: Floats, exact: bool
+    ) -> None:
+        self._objective, self._direction, self._exact = objective, direction, exact
+        self._theta, self._scores = now.point.theta, now.point.scores
+        self._reached = 0.0
+
+    def at(self, t: float) -> Evaluation:
+        """F at that share of the direction."""
+        moved = self._objective.space.scores(self._direction)
+        if t < 1.0:
+            moved *= t - self._reached
+        self._scores += moved
+        del moved
+        self._reached = t
+        theta = self._theta + t * self._direction
+        return self._objective.evaluate(theta, self._scores, exact=self._exact)
+
+    def back(self) -> Evaluation:
+        """F where the walk began, by exact ranks."""
+        scores = self._objective.space.scores(self._theta)
+        return self._objective.evaluate(self._theta, scores)
 
 
 class Objective:
@@ -108,7 +163,35 @@ class Objective:
         point = Point(theta, scores, losses, penalty)
         risk, weights = self.ranking.risk_and_weights(losses, exact=exact)
         gradient = self.pullback(point, weights, slopes)
-        return Evaluation(point, slopes, weights, risk + penalty, gradient)
+        return Evaluation(point, slopes, weights, risk + penalty, gradient, exact)
+
+    # -- what a descent over very many rows asks ---------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the space."""
+        return self.space.n_rows
+
+    @property
+    def size(self) -> int:
+        """Parameters of the space."""
+        return self.space.size
+
+    def begin(self, theta: Floats) -> Evaluation:
+        """F at θ, ranked roughly."""
+        return self.evaluate(theta, self.space.scores(theta), exact=False)
+
+    def refined(self, now: Evaluation, fall: float) -> Evaluation:
+        """The same, ranked as finely as a further fall of F demands."""
+        return now if now.exact else self.evaluate(now.theta, now.point.scores)
+
+    def walk(self, now: Evaluation, direction: Floats, fall: float) -> Walk:
+        """F along a direction on which it is expected to fall by so much."""
+        return Walk(self, now, direction, fall <= ROUGH * now.value)
+
+    def value_at(self, theta: Floats) -> float:
+        """F(θ)."""
+        return self.value(self.at(theta))
 
     def value(self, point: Point) -> float:
         """F(θ)."""

@@ -216,7 +216,7 @@ def test_a_fit_given_up_is_no_worse_than_the_constant():
         problem = objective(X, target, loss, "superquantile:0.9")
         progress = Progress(problem, 1e-6, None)
         bad = problem.at(np.full(D + 1, 100.0))
-        progress.record(bad, None, Bound(problem.value(bad), 0.0, np.inf), 1.0, 0.0)
+        progress.record(bad.theta, None, Bound(problem.value(bad), 0.0, np.inf), 1.0, 0.0)
         found = progress.solution(Status.STALLED)
         grid = [
             problem.value(problem.at(np.append(np.zeros(D), b)))

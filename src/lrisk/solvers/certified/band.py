@@ -252,7 +252,7 @@ class _Rounds:
         sample = objective.sampled(self.rows)
         slack = local_slack(sample, scores[self.rows], fixed[self.rows], gradient)
         proof = Bound(risk + trial.penalty, excess, slack)
-        self.progress.record(trial, fixed, proof, slack, 0.0)
+        self.progress.record(trial.theta, fixed, proof, slack, 0.0)
         self.state = _State(trial, fixed, proof.primal, gradient)
         return length == 1.0
 

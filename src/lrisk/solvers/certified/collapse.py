@@ -72,7 +72,7 @@ def certified_collapse(
             weights = search.weights[rows]
             slack = local_slack(sample, point.scores[rows], weights, gradient)
         proof = Bound(value, 0.0, slack)
-        progress.record(point, search.weights, proof, search.residual, 0.0)
+        progress.record(zero, search.weights, proof, search.residual, 0.0)
         if progress.done:
             note = "the fit without features looked best"
             return replace(progress.solution().noted(note), solver="collapse")

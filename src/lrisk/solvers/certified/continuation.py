@@ -124,5 +124,5 @@ def _prove(
         slopes = softened.loss.derivative(softened.y, point.scores)
     proof, fitted = dual_bound(progress.objective, point, weights, slopes)
     decrement = fitted + solution.history[-1]["stationarity"]
-    progress.record(point, weights, proof, decrement, 0.0)
+    progress.record(point.theta, weights, proof, decrement, 0.0)
     progress.history[-1]["width"] = width

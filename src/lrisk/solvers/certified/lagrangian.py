@@ -206,7 +206,7 @@ class Progress:
 
     def record(
         self,
-        point: Point,
+        theta: Floats,
         weights: Floats | None,
         bound: Bound,
         decrement: float,
@@ -214,7 +214,7 @@ class Progress:
     ) -> None:
         """Take note of one iteration; weights that prove nothing may be left out."""
         if bound.primal < self.primal:
-            self.primal, self.theta = bound.primal, point.theta
+            self.primal, self.theta = bound.primal, theta
         if bound.dual > self.dual and weights is not None:
             self.dual, self.weights = bound.dual, weights
             if self.objective.loss.flat:
@@ -272,7 +272,7 @@ class Progress:
     def settle(self) -> None:
         """Evaluate the best point anew, where its value may be a little too small."""
         if self.approximate_ranks:
-            self.primal = self.objective.value(self.objective.at(self.theta))
+            self.primal = self.objective.value_at(self.theta)
             self.approximate_ranks = False
 
     def joined(self, solution: Solution) -> Solution:
@@ -296,10 +296,10 @@ class Progress:
     def solution(self, status: Status | None = None) -> Solution:
         """What was found, as it stands; never worse than the fit without features."""
         if status in (Status.STALLED, Status.MAX_ITER):
-            point = self.objective.at(self.objective.constant_fit())
-            value = self.objective.value(point)
+            constant = self.objective.constant_fit()
+            value = self.objective.value_at(constant)
             if value < self.primal:
-                self.primal, self.theta = value, point.theta
+                self.primal, self.theta = value, constant
             if self.gap <= self.tol:
                 status = Status.CONVERGED
         if status is None:

@@ -283,7 +283,7 @@ class LBFGS(Solver):
             proof = bound(objective, point, weights, step)
             estimate = 0.5 * abs(float(gradient @ step))
             slack = proof.slack if np.isfinite(proof.slack) else estimate
-        progress.record(point, weights, proof, estimate, nu)
+        progress.record(point.theta, weights, proof, estimate, nu)
         return slack, excess
 
 

@@ -185,7 +185,7 @@ class Newton(Solver):
         step = solve_positive(hessian, -gradient)
         decrement = _decrement(objective, hessian, gradient, step)
         proof = self._prove(progress, point, weights, step, decrement, certainly=True)
-        progress.record(point, weights, proof, decrement, 0.0)
+        progress.record(point.theta, weights, proof, decrement, 0.0)
 
     def _descend(
         self, lagrangian: Lagrangian, point: Point, progress: Progress
@@ -205,7 +205,7 @@ class Newton(Solver):
             step = solve_positive(hessian, -gradient)
             decrement = _decrement(objective, hessian, gradient, step)
             proof = self._prove(progress, point, weights, step, decrement)
-            progress.record(point, weights, proof, decrement, lagrangian.nu)
+            progress.record(point.theta, weights, proof, decrement, lagrangian.nu)
             error = (
                 min(proof.slack, decrement) if proof.slack == np.inf else proof.slack
             )

@@ -23,8 +23,6 @@ from .sampling import spectral_hessian, stratified
 
 #: Shares of a step that are tried, each a pass over all rows.
 HALVINGS = 12
-#: Relative decrement above which losses are ranked by their leading digits only.
-ROUGH = 1e-7
 #: Rows of the smallest sample, and of the largest.
 SMALLEST, LARGEST = 10_000, 50_000
 #: Parameters up to which the Hessian of a sample pays.
@@ -83,16 +81,11 @@ class Descent:
     ) -> None:
         self.objective = objective
         self.memory = Memory(metric, pairs)
-        #: Whether the losses of the point were ranked by all their digits.
-        self.exact = False
-        self.now = objective.evaluate(theta, objective.space.scores(theta), exact=False)
+        self.now = objective.begin(theta)
 
-    def refine(self) -> None:
-        """Rank the losses by all their digits, where they were not."""
-        if not self.exact:
-            point = self.now.point
-            self.now = self.objective.evaluate(point.theta, point.scores)
-            self.exact = True
+    def refine(self, fall: float = 0.0) -> None:
+        """Rank the losses as finely as a further fall of F demands."""
+        self.now = self.objective.refined(self.now, fall)
 
     @property
     def decrement(self) -> float:
@@ -104,39 +97,28 @@ class Descent:
         """Record the point, with a bound on how far Φ(·, λ) can fall."""
         now = self.now
         weights = now.weights if np.isfinite(slack) else None
-        proof = Bound(now.value, 0.0, slack)
-        if now.value < progress.primal:
-            progress.approximate_ranks = not self.exact
-        progress.record(now.point, weights, proof, decrement, 0.0)
+        proof = Bound(now.value + now.missing, now.missing, slack)
+        if proof.primal < progress.primal:
+            progress.approximate_ranks = not now.exact
+        progress.record(now.theta, weights, proof, decrement, 0.0)
 
     def step(self) -> bool:
         """Take one step; False if F does not fall along the direction.
 
         Far from the optimum the ranks need not be exact.
         """
-        before = self.now
-        self.exact = exact = self.decrement <= ROUGH * before.value
+        before, fall = self.now, self.decrement
         direction = self.memory.direction(before.gradient)
         slope = float(before.gradient @ direction)
-        theta, scores = before.point.theta, before.point.scores
         value, gradient = before.value, before.gradient
-        slack = 1e-15 * abs(value)
-        # Everything else of the point that is left would only take up memory, and the
-        # scores are moved in place.
+        slack = 1e-15 * abs(value) + before.missing
+        walk = self.objective.walk(before, direction, fall)
+        # What else the point holds of very many rows would only take up memory.
         del before
         self.now = None  # type: ignore[assignment]
-        reached = 0.0
 
         def evaluate(t: float) -> tuple[float, Evaluation]:
-            nonlocal reached, scores
-            moved = self.objective.space.scores(direction)
-            if t < 1.0:
-                moved *= t - reached
-            scores += moved
-            del moved
-            reached = t
-            at = theta + t * direction
-            found = self.objective.evaluate(at, scores, exact=exact)
+            found = walk.at(t)
             return found.value, found
 
         if slope < -slack:
@@ -146,8 +128,7 @@ class Descent:
                 self.memory.add(t * direction, self.now.gradient - gradient)
                 return True
             del trial
-        scores = self.objective.space.scores(theta)
-        self.now, self.exact = self.objective.evaluate(theta, scores), True
+        self.now = walk.back()
         return False
 
 
