@@ -11,7 +11,6 @@ were found. An unpenalised intercept demands Σλa = 0. A good a comes from a Ne
 order in Δ.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -19,9 +18,45 @@ import scipy.linalg
 
 from ._typing import Floats
 from .losses import Loss, Squared
-from .objective import Objective, Point
+from .objective import Objective, PartialGram, Point
 from .permutahedron import risk_and_excess
 from .spaces import Space
+
+
+class Curved(Protocol):
+    """Of an objective, what a Gram matrix does not tell."""
+
+    @property
+    def loss(self) -> Loss:
+        """Of a row."""
+
+    @property
+    def space(self) -> Space:
+        """The functions f; its rows may lie elsewhere."""
+
+    @property
+    def mu(self) -> float:
+        """The penalty over the total weight."""
+
+    @property
+    def size(self) -> int:
+        """Entries of θ."""
+
+
+class Measured(Protocol):
+    """Of an objective, what tells a small gap from rounding."""
+
+    @property
+    def resolution(self) -> float:
+        """An F that is nothing but rounding."""
+
+    @property
+    def largest_constant_loss(self) -> float:
+        """An upper bound on `constant_risk`."""
+
+    @property
+    def constant_risk(self) -> float:
+        """Risk of the fit without features."""
 
 
 class Certificate(NamedTuple):
@@ -139,48 +174,15 @@ def local_slack(
     """
     if sample.loss.self_concordance is None:
         return np.inf
-    curvature = sample.loss.curvature(sample.y, scores) * weights
-
-    def longest(whiten: Whitening) -> float:
-        most = 0.0
-        for _, block in sample.space.blocks():
-            white = whiten(block)
-            most = max(most, float(np.max(np.einsum("ij,ij->j", white, white))))
-        return most
-
-    gram = PartialGram(sample.space.gram(curvature), longest)
-    return slack_by_gram(sample, gram, gradient)
+    return slack_by_gram(sample, sample.partial_gram(scores, weights), gradient)
 
 
-#: From rows, shape (m, size), to columns in which a Gram matrix is the identity.
-Whitening = Callable[[Floats], Floats]
-
-
-class PartialGram(NamedTuple):
-    """Σ_S λℓ″xxᵀ over some rows S, wherever they lie; it is raised in place.
-
-    longest : largest squared length of the rows in S after a whitening
-    """
-
-    matrix: Floats
-    longest: Callable[[Whitening], float]
-
-
-class Penalised(Protocol):
-    """Of an objective, what a Gram matrix does not tell."""
-
-    loss: Loss
-    mu: float
-    space: Space
-
-
-def slack_by_gram(objective: Penalised, gram: PartialGram, gradient: Floats) -> float:
+def slack_by_gram(objective: Curved, gram: PartialGram, gradient: Floats) -> float:
     """The bound of `local_slack` from what the rows of S add up to."""
-    fall, matrix = objective.loss.self_concordance, gram.matrix
+    fall, matrix = objective.loss.self_concordance, gram.matrix.copy()
     if fall is None:
         return np.inf
-    free = 1 if objective.space.intercept else 0
-    diagonal = np.arange(objective.space.size - free)
+    diagonal = np.arange(objective.size - objective.space.intercept)
     matrix[diagonal, diagonal] += objective.mu
     units = np.sqrt(np.diagonal(matrix))
     if not np.all(units > 0.0):
@@ -267,7 +269,7 @@ def _unpenalised_slack(
     return slack if solved and slack >= 0.0 else np.inf
 
 
-def relative_gap(objective: Objective, primal: float, gap: float) -> float:
+def relative_gap(objective: Measured, primal: float, gap: float) -> float:
     """Relative gap, gap/max(primal, 1e-12·P₀); 0 where only rounding is left.
 
     F itself is no better known than its residuals, so a gap below what rounding makes

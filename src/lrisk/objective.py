@@ -10,6 +10,7 @@ convex in θ and linear in λ; its derivatives are here, too.
 """
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,20 @@ class Evaluation(NamedTuple):
     def missing(self) -> float:
         """What the value is known to fall short by: nothing of exact ranks."""
         return 0.0
+
+
+#: From rows, shape (m, size), to columns in which a Gram matrix is the identity.
+Whitening = Callable[[Floats], Floats]
+
+
+class PartialGram(NamedTuple):
+    """Σ_S λℓ″xxᵀ over some rows S, wherever they lie; shape (size, size).
+
+    longest : largest squared length of the rows in S after a whitening
+    """
+
+    matrix: Floats
+    longest: Callable[[Whitening], float]
 
 
 class Walk:
@@ -188,6 +203,31 @@ class Objective:
     def walk(self, now: Evaluation, direction: Floats, fall: float) -> Walk:
         """F along a direction on which it is expected to fall by so much."""
         return Walk(self, now, direction, fall <= ROUGH * now.value)
+
+    def gram_at(self, now: Evaluation, rows: Indices | None = None) -> PartialGram:
+        """The curvature of Φ(·, λ) at a point, by some of the rows or by all."""
+        if rows is None:
+            return self.partial_gram(now.point.scores, now.weights)
+        sample = self.sampled(rows)
+        return sample.partial_gram(now.point.scores[rows], now.weights[rows])
+
+    def partial_gram(self, scores: Floats, weights: Floats) -> PartialGram:
+        """Σλℓ″xxᵀ over the rows of this objective, λ as they have it in a whole."""
+        curvature = self.loss.curvature(self.y, scores) * weights
+
+        def longest(whiten: Whitening) -> float:
+            most = 0.0
+            for _, block in self.space.blocks():
+                white = whiten(block)
+                most = max(most, float(np.max(np.einsum("ij,ij->j", white, white))))
+            return most
+
+        return PartialGram(self.space.gram(curvature), longest)
+
+    @property
+    def even_weights(self) -> Floats:
+        """λ of the mean: what there is before anything was found."""
+        return self.ranking.mass
 
     def value_at(self, theta: Floats) -> float:
         """F(θ)."""

@@ -17,7 +17,7 @@ from lrisk.objective import Objective
 from lrisk.ranking import Ranking
 from lrisk.solvers import LBFGS, Band, Newton, Status, automatic_solver
 from lrisk.solvers.certified import whitening
-from lrisk.solvers.certified.lagrangian import Progress
+from lrisk.solvers.certified.progress import Progress
 from lrisk.solvers.certified.whitening import sample_of
 from lrisk.spaces import LinearSpace
 from lrisk.spectra import parse_spectrum
@@ -216,7 +216,8 @@ def test_a_fit_given_up_is_no_worse_than_the_constant():
         problem = objective(X, target, loss, "superquantile:0.9")
         progress = Progress(problem, 1e-6, None)
         bad = problem.at(np.full(D + 1, 100.0))
-        progress.record(bad.theta, None, Bound(problem.value(bad), 0.0, np.inf), 1.0, 0.0)
+        worst = Bound(problem.value(bad), 0.0, np.inf)
+        progress.record(bad.theta, None, worst, 1.0, 0.0)
         found = progress.solution(Status.STALLED)
         grid = [
             problem.value(problem.at(np.append(np.zeros(D), b)))

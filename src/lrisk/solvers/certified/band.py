@@ -13,14 +13,14 @@ import numpy as np
 
 from ..._typing import Floats, Indices
 from ...certificate import Bound, local_slack
-from ...objective import Objective, Point
+from ...objective import Evaluation, Objective, Point
 from ...permutahedron import risk_and_excess
 from ...spectra import Superquantile
 from ..line_search import backtrack
 from ..solution import Monitor, Solution, Solver, Status
 from .fallback import changed_to_newton, minimise_or_newton
-from .lagrangian import Progress
 from .newton import Newton
+from .progress import Progress
 from .sampling import stratified
 from .whitening import LARGEST, Descent, Sample, sample_of, whitenable
 
@@ -79,7 +79,7 @@ class Band(Solver):
                 monitor=monitor,
             )
 
-        def descend(progress: Progress) -> Status:
+        def descend(progress: Progress[Objective]) -> Status:
             sample, theta = sample_of(objective, start)
             return self._approach(objective, sample, theta, progress)
 
@@ -88,7 +88,11 @@ class Band(Solver):
         )
 
     def _approach(
-        self, objective: Objective, sample: Sample, theta: Floats, progress: Progress
+        self,
+        objective: Objective,
+        sample: Sample,
+        theta: Floats,
+        progress: Progress[Objective],
     ) -> Status:
         """Descend on F until the band is narrow, then go round by round."""
         descent = Descent(objective, theta, sample.metric, 20)
@@ -110,7 +114,7 @@ class Band(Solver):
         del descent, now
         return _Rounds(objective, state, progress, width).run(self.max_iter)
 
-    def _inside(self, sample: Sample, descent: Descent) -> int:
+    def _inside(self, sample: Sample, descent: Descent[Evaluation]) -> int:
         """How many losses are so near the threshold that the next step may move them.
 
         The reach of the step is thrice the root mean square by which it moves the
@@ -180,7 +184,7 @@ class _BandNewton(Newton):
 
     def _prove(
         self,
-        progress: Progress,
+        progress: Progress[Objective],
         point: Point,
         weights: Floats,
         step: Floats,
@@ -206,7 +210,11 @@ class _Rounds:
     """
 
     def __init__(
-        self, objective: Objective, state: _State, progress: Progress, width: int
+        self,
+        objective: Objective,
+        state: _State,
+        progress: Progress[Objective],
+        width: int,
     ) -> None:
         self.objective, self.state, self.progress = objective, state, progress
         self.width = width

@@ -25,7 +25,7 @@ from ...permutahedron import capped_weights, proximal_weights
 from .._linalg import Factor
 from ..line_search import armijo, backtrack
 from ..solution import Monitor, Solution
-from .lagrangian import Progress
+from .progress import Progress
 from .sampling import stratified
 from .whitening import SMALLEST, Memory
 

@@ -22,7 +22,7 @@ from ..._typing import Floats
 from ...certificate import dual_bound
 from ...objective import Objective
 from ..solution import Monitor, Solution, Status
-from .lagrangian import Progress, resumed
+from .progress import Progress, resumed
 
 #: What minimises a softened objective: its tolerance and limit, start and centre.
 Inner = Callable[
@@ -100,7 +100,7 @@ def minimise_softened(
     return progress.solution(Status.STALLED)
 
 
-def _error(progress: Progress) -> float:
+def _error(progress: Progress[Objective]) -> float:
     """The relative gap; without penalty, and so without proof, the stationarity."""
     if progress.certified:
         return progress.distance
@@ -115,7 +115,7 @@ def _first_width(objective: Objective) -> float:
 
 
 def _prove(
-    progress: Progress, softened: Objective, solution: Solution, width: float
+    progress: Progress[Objective], softened: Objective, solution: Solution, width: float
 ) -> None:
     """Bound the gap of the loss itself by the dual point of the softened fit."""
     point, weights = progress.objective.at(solution.theta), solution.weights

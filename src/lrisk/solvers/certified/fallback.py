@@ -9,13 +9,13 @@ from ..._typing import Floats
 from ...objective import Objective
 from ..solution import Monitor, Solution, Status
 from .collapse import certified_collapse
-from .lagrangian import Progress, resumed
 from .newton import Newton
+from .progress import Progress, resumed
 
 
 def minimise_or_newton(
     objective: Objective,
-    descend: Callable[[Progress], Status],
+    descend: Callable[[Progress[Objective]], Status],
     *,
     tol: float,
     max_iter: int,
@@ -70,7 +70,9 @@ def changed_to_newton(
     )
 
 
-def after_stall(progress: Progress, max_iter: int, monitor: Monitor | None) -> Solution:
+def after_stall(
+    progress: Progress[Objective], max_iter: int, monitor: Monitor | None
+) -> Solution:
     """The solution of `Newton` from the best point, or that point if it is better."""
     reached = f"a gap of {progress.gap:.1e}"
     if not progress.certified:

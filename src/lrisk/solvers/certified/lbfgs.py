@@ -13,8 +13,9 @@ from ..solution import Monitor, Solution, Solver, Status
 from .continuation import minimise_softened, needs_continuation
 from .coordinates import Coordinates, newton_step
 from .fallback import after_stall, changed_to_newton, minimise_or_newton
-from .lagrangian import Lagrangian, Progress
+from .lagrangian import Lagrangian
 from .newton import MOST_PARAMETERS, newton_size
+from .progress import Progress
 from .whitening import SMALLEST, minimise_whitened, whitenable
 
 #: Products n·size² up to which Newton's method is a way out of a stall.
@@ -85,7 +86,7 @@ class LBFGS(Solver):
                 return after_stall(progress, self.max_iter, monitor)
             return progress.solution(status)
 
-        def descend(progress: Progress) -> Status:
+        def descend(progress: Progress[Objective]) -> Status:
             return minimise_whitened(
                 objective, start, progress, pairs=self.memory, max_iter=self.max_iter
             )
@@ -129,7 +130,7 @@ class LBFGS(Solver):
         objective: Objective,
         start: Floats | None,
         weights: Floats | None,
-        progress: Progress,
+        progress: Progress[Objective],
     ) -> Status | None:
         """Minimise φ with the centre moving on; None where that reached its end."""
         theta = np.zeros(objective.space.size) if start is None else start
@@ -171,7 +172,7 @@ class LBFGS(Solver):
         objective: Objective,
         point: Point,
         coordinates: Coordinates,
-        progress: Progress,
+        progress: Progress[Objective],
     ) -> Point:
         """Minimise F itself, whose spectrum is smooth, as far as its kinks allow."""
 
@@ -200,7 +201,7 @@ class LBFGS(Solver):
         lagrangian: Lagrangian,
         point: Point,
         coordinates: Coordinates,
-        progress: Progress,
+        progress: Progress[Objective],
     ) -> tuple[Point, float, float]:
         """Some iterations on φ, then a look at the gap; its two parts, or estimates."""
         objective = lagrangian.objective
@@ -224,7 +225,7 @@ class LBFGS(Solver):
         value_and_gradient: Callable[[Floats], tuple[float, Floats]],
         point: Point,
         coordinates: Coordinates,
-        progress: Progress,
+        progress: Progress[Objective],
         length: int,
     ) -> Floats:
         """Some iterations of L-BFGS in the coordinates; θ."""
@@ -254,7 +255,7 @@ class LBFGS(Solver):
         point: Point,
         weights: Floats,
         coordinates: Coordinates,
-        progress: Progress,
+        progress: Progress[Objective],
         nu: float,
         certainly: bool = False,
     ) -> tuple[float, float]:

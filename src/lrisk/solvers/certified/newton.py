@@ -16,7 +16,8 @@ from ..line_search import armijo, backtrack
 from ..solution import Monitor, Solution, Solver, Status
 from ._loops.blocks import center_blocks
 from .continuation import minimise_softened, needs_continuation
-from .lagrangian import Lagrangian, Progress, Smoothed
+from .lagrangian import Lagrangian, Smoothed
+from .progress import Progress
 
 #: Shares of a step that are tried: the last is 2e-9 of it, near the rounding of φ.
 HALVINGS = 30
@@ -153,7 +154,7 @@ class Newton(Solver):
 
     def _prove(
         self,
-        progress: Progress,
+        progress: Progress[Objective],
         point: Point,
         weights: Floats,
         step: Floats,
@@ -175,7 +176,9 @@ class Newton(Solver):
         slack = proven_slack(objective, point, weights, step)
         return Bound(primal, excess, *slack)
 
-    def _prove_last(self, progress: Progress, point: Point, weights: Floats) -> None:
+    def _prove_last(
+        self, progress: Progress[Objective], point: Point, weights: Floats
+    ) -> None:
         """Bound what a search that is given up has reached, if nothing has been."""
         objective = progress.objective
         if progress.certified:
@@ -188,7 +191,7 @@ class Newton(Solver):
         progress.record(point.theta, weights, proof, decrement, 0.0)
 
     def _descend(
-        self, lagrangian: Lagrangian, point: Point, progress: Progress
+        self, lagrangian: Lagrangian, point: Point, progress: Progress[Objective]
     ) -> tuple[Point, Smoothed, bool]:
         """Minimise φ until its error is small beside the smoothing's.
 

@@ -7,18 +7,20 @@ the scores move along it, so that a step costs one product with X and one with X
 """
 
 from collections import deque
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from ..._typing import Floats, Indices
-from ...certificate import Bound, local_slack
-from ...objective import Evaluation, Objective
+from ...certificate import Bound, slack_by_gram
+from ...objective import Objective, PartialGram
+from ...ranking import Ranking
+from ...spaces import Space
 from .._linalg import Factor
 from ..line_search import armijo, backtrack
 from ..solution import Status
-from .lagrangian import Progress
 from .newton import mean_fit
+from .progress import Progress, Provable
 from .sampling import spectral_hessian, stratified
 
 #: Shares of a step that are tried, each a pass over all rows.
@@ -64,12 +66,85 @@ class Memory:
         return -q
 
 
-class Descent:
+class Evaluated(Protocol):
+    """F at a point of very many rows."""
+
+    @property
+    def theta(self) -> Floats:
+        """Where."""
+
+    @property
+    def value(self) -> float:
+        """F, or a little less."""
+
+    @property
+    def missing(self) -> float:
+        """A bound on how much less, where one is known."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether F ≤ value + missing."""
+
+    @property
+    def gradient(self) -> Floats:
+        """∂Φ/∂θ at the weights."""
+
+    @property
+    def weights(self) -> Any:
+        """λ, or what parts of the rows make it from."""
+
+
+_At = TypeVar("_At", bound=Evaluated)
+_AtWalk = TypeVar("_AtWalk", bound=Evaluated, covariant=True)
+
+
+class Walking(Protocol[_AtWalk]):
+    """F along a direction."""
+
+    def at(self, t: float) -> _AtWalk:
+        """F at that share of the direction."""
+
+    def back(self) -> _AtWalk:
+        """F where the walk began, as finely as it can be ranked."""
+
+
+class ManyRows(Provable, Protocol[_At]):
+    """What a descent asks of an objective, wherever its rows lie."""
+
+    @property
+    def ranking(self) -> Ranking:
+        """The spectrum, and how many rows there are; rows may lie elsewhere."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+
+    @property
+    def space(self) -> Space:
+        """The functions f; its rows may lie elsewhere."""
+
+    def begin(self, theta: Floats) -> _At:
+        """F at θ, ranked roughly."""
+
+    def refined(self, now: _At, fall: float) -> _At:
+        """The same, ranked as finely as a further fall of F demands."""
+
+    def walk(self, now: _At, direction: Floats, fall: float) -> Walking[_At]:
+        """F along a direction on which it is expected to fall by so much."""
+
+    def gram_at(self, now: _At, rows: Indices | None = None) -> PartialGram:
+        """The curvature of Φ(·, λ) at a point, by some of the rows."""
+
+    def sampled(self, rows: Indices) -> Objective:
+        """The same objective over some rows, in memory."""
+
+
+class Descent(Generic[_At]):
     """L-BFGS over a metric on F itself, step by step.
 
     Parameters
     ----------
-    objective : Objective
+    objective : ManyRows
     theta : array of shape (size,)
     metric : Factor
     pairs : int
@@ -77,7 +152,7 @@ class Descent:
     """
 
     def __init__(
-        self, objective: Objective, theta: Floats, metric: Factor, pairs: int
+        self, objective: ManyRows[_At], theta: Floats, metric: Factor, pairs: int
     ) -> None:
         self.objective = objective
         self.memory = Memory(metric, pairs)
@@ -93,7 +168,7 @@ class Descent:
         gradient = self.now.gradient
         return 0.5 * float(gradient @ self.memory.metric.solve(gradient))
 
-    def tell(self, progress: Progress, slack: float, decrement: float) -> None:
+    def tell(self, progress: Progress[Any], slack: float, decrement: float) -> None:
         """Record the point, with a bound on how far Φ(·, λ) can fall."""
         now = self.now
         weights = now.weights if np.isfinite(slack) else None
@@ -117,7 +192,7 @@ class Descent:
         del before
         self.now = None  # type: ignore[assignment]
 
-        def evaluate(t: float) -> tuple[float, Evaluation]:
+        def evaluate(t: float) -> tuple[float, _At]:
             found = walk.at(t)
             return found.value, found
 
@@ -138,19 +213,18 @@ class Sample(NamedTuple):
     rows: Indices
     metric: Factor
 
-    def slack(self, objective: Objective, at: Evaluation) -> float:
+    def slack(self, objective: ManyRows[_At], now: _At) -> float:
         """Bound on how far Φ(·, λ) can still fall, from these rows alone."""
-        scores, weights = at.point.scores[self.rows], at.weights[self.rows]
-        sample = objective.sampled(self.rows)
-        return local_slack(sample, scores, weights, at.gradient)
+        gram = objective.gram_at(now, self.rows)
+        return slack_by_gram(objective, gram, now.gradient)
 
 
 def sample_of(
-    objective: Objective, theta: Floats | None, pairs: int = 20
+    objective: ManyRows[_At], theta: Floats | None, pairs: int = 20
 ) -> tuple[Sample, Floats]:
     """A sample with its metric, and θ: the given one or the sample's own minimiser."""
-    n = objective.space.n_rows
-    rows = stratified(n, sample_size(objective, n))
+    n = objective.n_rows
+    rows = stratified(n, sample_size(objective.ranking, n))
     sample = objective.sampled(rows)
     if theta is None:
         theta = _sample_fit(sample, pairs)
@@ -158,9 +232,8 @@ def sample_of(
     return Sample(rows, Factor(spectral_hessian(sample, at))), theta
 
 
-def sample_size(objective: Objective, n_rows: int) -> int:
+def sample_size(ranking: Ranking, n_rows: int) -> int:
     """Rows to draw from n: more where the spectrum ignores most of them."""
-    ranking = objective.ranking
     least = SMALLEST * (min(ranking.concentration(), 5.0) if ranking.selects else 1.0)
     return int(min(max(n_rows // 10, least), LARGEST))
 
@@ -168,7 +241,7 @@ def sample_size(objective: Objective, n_rows: int) -> int:
 def _sample_fit(objective: Objective, pairs: int) -> Floats:
     """Minimiser to within a part of the error that sampling has made anyway."""
     n, size = objective.space.n_rows, objective.space.size
-    if n > 2 * sample_size(objective, n):
+    if n > 2 * sample_size(objective.ranking, n):
         sample, theta = sample_of(objective, None, pairs)
         metric = sample.metric
     else:
@@ -180,13 +253,13 @@ def _sample_fit(objective: Objective, pairs: int) -> Floats:
     for _ in range(30):
         if descent.decrement <= goal * descent.now.value or not descent.step():
             break
-    return descent.now.point.theta
+    return descent.now.theta
 
 
 def minimise_whitened(
-    objective: Objective,
+    objective: ManyRows[_At],
     start: Floats | None,
-    progress: Progress,
+    progress: Progress[Any],
     *,
     pairs: int,
     max_iter: int,
@@ -194,14 +267,14 @@ def minimise_whitened(
     """Whitened L-BFGS on F, recorded in `progress`, until the gap is proven small."""
     sample, theta = sample_of(objective, start, pairs)
     descent = Descent(objective, theta, sample.metric, pairs)
-    share = len(sample.rows) / objective.space.n_rows
+    share = len(sample.rows) / objective.n_rows
     best, since = np.inf, 0
     while True:
         progress.n_iter += 1
         decrement, value = descent.decrement, descent.now.value
         slack = np.inf
         if decrement <= 0.5 * progress.tol * value * share:
-            descent.refine()
+            descent.refine(progress.tol * value)
             slack = sample.slack(objective, descent.now)
         descent.tell(progress, slack, decrement)
         if progress.done:
@@ -212,9 +285,9 @@ def minimise_whitened(
         best = min(best, decrement)
         if since >= 5 or not descent.step():
             break
-    descent.refine()
+    descent.refine(progress.tol * descent.now.value)
     now = descent.now
-    slack = local_slack(objective, now.point.scores, now.weights, now.gradient)
+    slack = slack_by_gram(objective, objective.gram_at(now), now.gradient)
     descent.tell(progress, slack, best)
     if progress.done:
         return Status.CONVERGED
