@@ -211,6 +211,10 @@ class Objective:
         sample = self.sampled(rows)
         return sample.partial_gram(now.point.scores[rows], now.weights[rows])
 
+    def share_seen(self, rows: Indices) -> float:
+        """The share of all rows that `gram_at` looks at."""
+        return len(rows) / self.n_rows
+
     def partial_gram(self, scores: Floats, weights: Floats) -> PartialGram:
         """Σλℓ″xxᵀ over the rows of this objective, λ as they have it in a whole."""
         curvature = self.loss.curvature(self.y, scores) * weights

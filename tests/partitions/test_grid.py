@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrisk.partitions.grid import Grid, Ranks, Table, joined
+from lrisk.partitions.grid import Grid, Ranks, Table, floor_within, joined
 from lrisk.ranking import Ranking
 from lrisk.spectra import ESRM, Extremile, Mean, Superquantile
 
@@ -147,3 +147,20 @@ def test_sums_of_equal_losses_keep_their_digits():
     table = part.at(np.zeros(2), grid)
     value = Ranks.of(Mean(), grid, table).value
     assert value == pytest.approx(0.5 * float(y[0]) ** 2, rel=1e-14)
+
+
+@every_spectrum
+@pytest.mark.parametrize("room", [1e-2, 1e-5, 1e-9])
+def test_a_floor_costs_no_more_than_its_room(spectrum, room):
+    rng = np.random.default_rng(0)
+    for power in (0.3, 1.0, 8.0):  # of losses, hardly any or nearly all of them small
+        losses, weight = rng.exponential(size=3000) ** power, np.ones(3000)
+        rough = Grid.below(losses.max(), 5, 1e-3)
+        floor = floor_within(spectrum, rough, table_of(rough, losses, weight), room)
+        small = losses < floor
+        flat, share = losses.copy(), np.mean(small)
+        flat[small] = losses[small].sum() / max(small.sum(), 1)
+        s0, s1 = spectrum.density(np.array([0.0, share]))
+        assert 0.25 * (s1 - s0) * share * floor <= room * (1 + 1e-9)
+        exact = Ranking(spectrum, 3000).risk(losses)
+        assert exact - Ranking(spectrum, 3000).risk(flat) <= room * (1 + 1e-9)

@@ -154,6 +154,23 @@ class Ranks(NamedTuple):
         return cls(grid, density, float(density[used] @ inner), missing)
 
 
+def floor_within(spectrum: Spectrum, grid: Grid, table: Table, room: float) -> float:
+    """A loss below which all may share one bin for no more than a loss of `room`.
+
+    With P the share of the mass below f that is ¼(s(P) − s(0))·P·f: almost nothing
+    where few losses are small, as squared ones are.
+    """
+    mass = np.cumsum(table.mass)
+    edges = grid.edges(table.lowest, table.highest)[1:]
+    share = mass / mass[-1]
+    rise = spectrum.density(share) - spectrum.density(0.0)
+    price = 0.25 * np.maximum(rise, 0.0) * share * edges
+    most = int(np.searchsorted(price, room, side="right"))
+    if most > 0:
+        return float(edges[most - 1])
+    return float(edges[0] * room / price[0])
+
+
 def joined(tables: list[Table]) -> Table:
     """The table of all rows."""
     return reduce(Table.joined, tables)

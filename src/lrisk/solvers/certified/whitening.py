@@ -135,6 +135,9 @@ class ManyRows(Provable, Protocol[_At]):
     def gram_at(self, now: _At, rows: Indices | None = None) -> PartialGram:
         """The curvature of Φ(·, λ) at a point, by some of the rows."""
 
+    def share_seen(self, rows: Indices) -> float:
+        """The share of all rows that this looks at."""
+
     def sampled(self, rows: Indices) -> Objective:
         """The same objective over some rows, in memory."""
 
@@ -186,7 +189,8 @@ class Descent(Generic[_At]):
         direction = self.memory.direction(before.gradient)
         slope = float(before.gradient @ direction)
         value, gradient = before.value, before.gradient
-        slack = 1e-15 * abs(value) + before.missing
+        rounding = 1e-15 * abs(value)
+        slack = rounding + before.missing
         walk = self.objective.walk(before, direction, fall)
         # What else the point holds of very many rows would only take up memory.
         del before
@@ -196,7 +200,7 @@ class Descent(Generic[_At]):
             found = walk.at(t)
             return found.value, found
 
-        if slope < -slack:
+        if slope < -rounding:
             trial = backtrack(evaluate, armijo(value, slope, slack), HALVINGS)
             if trial.enough:
                 t, self.now = trial.length, trial.found
@@ -267,7 +271,7 @@ def minimise_whitened(
     """Whitened L-BFGS on F, recorded in `progress`, until the gap is proven small."""
     sample, theta = sample_of(objective, start, pairs)
     descent = Descent(objective, theta, sample.metric, pairs)
-    share = len(sample.rows) / objective.n_rows
+    share = objective.share_seen(sample.rows)
     best, since = np.inf, 0
     while True:
         progress.n_iter += 1

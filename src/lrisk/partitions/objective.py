@@ -1,0 +1,334 @@
+"""The objective over parts of the rows: what is known here, and how parts are asked.
+
+Parameters, penalty, offset and spectrum are here; everything as long as the rows stays
+with the parts. Ranks come from bins (see `grid`), as fine as the fall of F that is
+expected next: F lies between `value` and `value + missing`, and the gradient is that
+of a λ in the permutahedron, so every bound is one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Floats, Indices
+from ..losses import Loss
+from ..objective import Objective, PartialGram, Whitening
+from ..ranking import Ranking
+from ..spaces import LinearSpace
+from ..spectra import Spectrum
+from .engine import Engine, call, summed
+from .grid import MANTISSA, Grid, Ranks, Table, floor_within, joined
+from .part import Description, Gram, Taken
+
+#: Binary digits of the coarsest bins, and of the finest.
+ROUGH_DIGITS, MOST_DIGITS = 7, 17
+#: Floor of the first bins, as a share of the risk; what it costs is seen at once.
+FLOOR = 1e-4
+#: Share of an expected fall of F that ranks may leave in doubt.
+DOUBT = 3e-3
+#: Entries of the gradients by bin up to which one read serves for F and its slope.
+MOST_BINNED = 4_000_000
+#: Rows that set the offset, and the scale of the first bins.
+FIRST_ROWS = 6400
+#: Rows that a proof looks at, at least, and the least share of them.
+PROOF_ROWS, MOST_SKIPPED = 50_000, 16
+
+
+class At(NamedTuple):
+    """F at θ, by ranks as fine as some bins.
+
+    value, missing : F lies between value and value + missing
+    gradient : ∂Φ/∂θ at λ
+    ranks, table : what λ is made from, at the losses of θ, and theirs
+    """
+
+    theta: Floats
+    value: float
+    missing: float
+    gradient: Floats
+    ranks: Ranks
+    table: Table
+
+    @property
+    def digits(self) -> int:
+        """Binary digits of a loss that tell bins apart."""
+        return MANTISSA - self.ranks.grid.shift
+
+    @property
+    def exact(self) -> bool:
+        """F is never more than value + missing."""
+        return True
+
+    @property
+    def weights(self) -> "RankWeights":
+        """How the parts make λ."""
+        return RankWeights(self.theta, self.ranks)
+
+
+class RankWeights(NamedTuple):
+    """λ by rank at the losses of θ: what parts need to make it anew."""
+
+    theta: Floats
+    ranks: Ranks
+
+
+class PartitionedWalk:
+    """F along a direction, each point a pass over the parts."""
+
+    def __init__(
+        self,
+        objective: "PartitionedObjective",
+        now: At,
+        direction: Floats,
+        fall: float,
+        digits: int,
+    ) -> None:
+        self._objective, self._now, self._direction = objective, now, direction
+        self._fall, self._digits = fall, digits
+
+    def at(self, t: float) -> At:
+        """F at that share of the direction."""
+        theta = self._now.theta + t * self._direction
+        return self._objective.evaluate(theta, self._digits, self._fall, self._now)
+
+    def back(self) -> At:
+        """F where the walk began."""
+        theta = self._now.theta
+        return self._objective.evaluate(theta, self._digits, self._fall, self._now)
+
+
+class PartitionedObjective:
+    """Spectral risk of a linear model over parts of the rows.
+
+    Parameters
+    ----------
+    engine : Engine
+    spectrum : Spectrum
+        Increasing, with a density.
+    loss : Loss
+        Of one score.
+    alpha : float ≥ 0
+        As of `Objective`.
+    intercept : bool
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        spectrum: Spectrum,
+        loss: Loss,
+        alpha: float,
+        intercept: bool,
+    ) -> None:
+        self.engine, self.loss, self.alpha = engine, loss, alpha
+        told: list[Description] = call(engine, "describe")
+        self._starts = np.cumsum([0, *(part.rows for part in told)])
+        self.n_rows = int(self._starts[-1])
+        total = sum(part.total for part in told)
+        self.mu = alpha / total
+        mean = sum(part.weighted for part in told) / total
+        self._low = min(part.low for part in told)
+        self._high = max(part.high for part in told)
+        self._share_high = 0.0
+        if self._high > self._low:
+            self._share_high = (mean - self._low) / (self._high - self._low)
+        self.shift = mean if intercept and not loss.classifies else 0.0
+        call(engine, "prepare", self.shift)
+        self.ranking = Ranking(spectrum, self.n_rows)
+        first = self._take(spaced(self.n_rows, FIRST_ROWS))
+        d = first.X.shape[1]
+        offset = first.X.mean(axis=0) if intercept else None
+        self.space = LinearSpace(np.empty((0, d)), intercept=intercept, offset=offset)
+        self._offset = np.zeros(d) if offset is None else offset
+        self._every = int(np.clip(self.n_rows // PROOF_ROWS, 1, MOST_SKIPPED))
+        self._present: Floats | None = None
+
+    # -- what is known without the rows ------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Parameters of the space."""
+        return self.space.size
+
+    @property
+    def even_weights(self) -> None:
+        """Nothing: parts make the λ of the mean of their own weights."""
+
+    @property
+    def resolution(self) -> float:
+        """An F that is nothing but rounding in targets of their own size."""
+        return self.loss.resolution(np.array([max(-self._low, self._high, 0.0)]))
+
+    @property
+    def largest_constant_loss(self) -> float:
+        """The largest loss of the best constant for the mean."""
+        ends = np.array([self._low, self._high]) - self.shift
+        return float(self.loss.value(ends, np.full(2, self._constant_score)).max())
+
+    @property
+    def constant_risk(self) -> float:
+        """Risk of the model without features."""
+        return self.value_at(self.constant_fit())
+
+    @property
+    def _constant_score(self) -> float:
+        if not self.space.intercept:
+            return 0.0
+        ends = np.array([self._low, self._high]) - self.shift
+        mass = np.array([1.0 - self._share_high, self._share_high])
+        return float(self.loss.constant_scores(ends, mass, 1))
+
+    def constant_fit(self) -> Floats:
+        """θ without features, with the best intercept for the mean."""
+        theta = np.zeros(self.size)
+        if self.space.intercept:
+            theta[-1] = self._constant_score
+        return theta
+
+    # -- rows in memory ----------------------------------------------------------------
+
+    def sampled(self, rows: Indices) -> Objective:
+        """The same objective over some rows, gathered, with the same μ."""
+        return self.gathered(self._take(rows))
+
+    def gathered(self, rows: Taken) -> Objective:
+        """The same objective over these rows."""
+        ranking = Ranking(self.ranking.spectrum, len(rows.y), rows.weight)
+        space = LinearSpace(rows.X - self._offset, intercept=self.space.intercept)
+        alpha = self.mu * ranking.total
+        return Objective(ranking, self.loss, space, rows.y, alpha, self.shift)
+
+    def _take(self, rows: Indices) -> Taken:
+        """Rows by their places in the whole, ascending."""
+        ends = np.searchsorted(rows, self._starts)
+        own = [
+            (rows[a:b] - start,)
+            for a, b, start in zip(ends, ends[1:], self._starts, strict=False)
+        ]
+        return together(self.engine.call_each("take", own))
+
+    # -- F -----------------------------------------------------------------------------
+
+    def begin(self, theta: Floats) -> At:
+        """F at θ, ranked roughly, with bins for losses like those of some rows."""
+        rows = spaced(self.n_rows, FIRST_ROWS)
+        some = self.sampled(rows)
+        losses = some.at(theta).losses
+        top, scale = 4.0 * float(losses.max()), some.ranking.risk(losses)
+        return self._evaluate(theta, Grid.below(top, ROUGH_DIGITS, FLOOR * scale))
+
+    def evaluate(self, theta: Floats, digits: int, fall: float, near: At) -> At:
+        """F at θ, with bins for losses like those of a point near by."""
+        return self._evaluate(theta, self._grid(near, digits, fall))
+
+    def refined(self, now: At, fall: float) -> At:
+        """The same, ranked as finely as a further fall of F demands."""
+        while (digits := self._digits(now, fall)) > now.digits:
+            grid = self._grid(now, digits, fall)
+            if self._present is now.theta:
+                table = joined(call(self.engine, "table", grid))
+            else:
+                table = self._at(now.theta, grid)
+            now = self._found(now.theta, grid, table, None)
+        return now
+
+    def walk(self, now: At, direction: Floats, fall: float) -> PartitionedWalk:
+        """F along a direction on which it is expected to fall by so much."""
+        digits = max(self._digits(now, fall), ROUGH_DIGITS)
+        return PartitionedWalk(self, now, direction, fall, digits)
+
+    def value_at(self, theta: Floats) -> float:
+        """F(θ), or a little more."""
+        there = self.begin(theta)
+        there = self.refined(there, 1e-9 * there.value / DOUBT)
+        return there.value + there.missing
+
+    def gram_at(self, now: At, rows: Indices | None = None) -> PartialGram:
+        """The curvature of Φ(·, λ) at a point, by one of so many rows, or by all."""
+        if self._present is not now.theta:
+            self._at(now.theta, now.ranks.grid)
+        every = 1 if rows is None else self._every
+        rule = (self._offset, every, now.ranks.grid, now.ranks.density)
+        told: list[Gram] = call(self.engine, "gram_some", *rule)
+        matrix = summed((gram.matrix for gram in told), np.add)
+
+        def longest(whiten: Whitening) -> float:
+            columns = np.zeros((self.size, len(self._offset) + 1))
+            columns[:, : self.size] = whiten(np.eye(self.size))
+            told = call(self.engine, "longest", self._offset, every, columns)
+            return float(max(told))
+
+        return PartialGram(matrix[: self.size, : self.size], longest)
+
+    def share_seen(self, rows: Indices) -> float:
+        """The share of all rows that `gram_at` looks at."""
+        return 1.0 / self._every
+
+    # -- inner -------------------------------------------------------------------------
+
+    def _digits(self, now: At, fall: float) -> int:
+        """Digits at which what is missing is a small part of a fall; 4 times each."""
+        least = np.finfo(float).tiny
+        doubt = np.log2(max(now.missing, least)) - np.log2(max(DOUBT * fall, least))
+        more = max(np.ceil(0.5 * doubt), -now.digits)
+        return int(min(now.digits + more, MOST_DIGITS))
+
+    def _grid(self, near: At, digits: int, fall: float) -> Grid:
+        """Bins for losses like those of a point; the floor takes part of the doubt."""
+        room = 0.25 * DOUBT * fall
+        floor = floor_within(self.ranking.spectrum, near.ranks.grid, near.table, room)
+        return Grid.below(near.table.highest, digits, floor)
+
+    def _evaluate(self, theta: Floats, grid: Grid) -> At:
+        if grid.bins * (len(self._offset) + 1) > MOST_BINNED:
+            return self._found(theta, grid, self._at(theta, grid), None)
+        told = call(self.engine, "at_binned", self._raw(theta), grid)
+        self._present = theta
+        table = joined([table for table, _ in told])
+        pulls = summed((pulls for _, pulls in told), np.add)
+        return self._found(theta, grid, table, pulls)
+
+    def _at(self, theta: Floats, grid: Grid) -> Table:
+        tables = call(self.engine, "at", self._raw(theta), grid)
+        self._present = theta
+        return joined(tables)
+
+    def _found(
+        self, theta: Floats, grid: Grid, table: Table, pulls: Floats | None
+    ) -> At:
+        ranks = Ranks.of(self.ranking.spectrum, grid, table)
+        if pulls is None:
+            pulled = summed(call(self.engine, "pull", grid, ranks.density), np.add)
+        else:
+            pulled = ranks.density @ pulls
+        gradient = self._centred(pulled) + self.mu * self.space.penalised(theta)
+        penalty = 0.5 * self.mu * self.space.inner(theta, theta)
+        value = ranks.value + penalty
+        return At(theta, value, ranks.missing, gradient, ranks, table)
+
+    def _raw(self, theta: Floats) -> Floats:
+        """Coefficients and constant of the same function of x itself."""
+        coef, constant = self.space.uncentred(theta)
+        return np.append(coef[:, 0], constant[0])
+
+    def _centred(self, pulled: Floats) -> Floats:
+        """Σr·(x − m, 1) from Σr·(x, 1)."""
+        centred = pulled[:-1] - self._offset * pulled[-1]
+        return np.append(centred, pulled[-1]) if self.space.intercept else centred
+
+
+def spaced(n_rows: int, count: int) -> Indices:
+    """Some rows, evenly spaced and ascending."""
+    return np.unique(np.linspace(0, n_rows - 1, min(count, n_rows)).astype(np.intp))
+
+
+def together(taken: list[Taken]) -> Taken:
+    """Rows of all parts as one."""
+    some = [rows for rows in taken if len(rows.ids)] or taken[:1]
+    weight = None
+    if some[0].weight is not None:
+        weight = np.concatenate([rows.weight for rows in some])
+    ids, X, y, losses = (
+        np.concatenate([rows[k] for rows in some]) for k in (0, 1, 2, 4)
+    )
+    return Taken(ids, X, y, weight, losses)
