@@ -11,7 +11,7 @@ convex in θ and linear in λ; its derivatives are here, too.
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.optimize
@@ -71,6 +71,42 @@ class PartialGram(NamedTuple):
 
     matrix: Floats
     longest: Callable[[Whitening], float]
+
+
+class Split(NamedTuple):
+    """Rows whose losses are near the threshold of a superquantile, and all others.
+
+    rows : the objective over the band, under the superquantile of its share of λ
+    risk : of these rows, where the others are looked at
+    share : of λ, that the others leave for the band
+    gradient : ∂/∂θ of Σλℓ over the others, λ full above the band and zero below it, and
+        of the penalty
+    matrix : the curvature of the same, estimated
+    """
+
+    rows: "Objective"
+    risk: float
+    share: float
+    gradient: Floats
+    matrix: Floats
+
+
+class Held(NamedTuple):
+    """A point at which λ is what was held, whatever the losses became.
+
+    theta, primal : where, and F there, or a little more
+    excess : Σσ_iℓ_(i) − λ·ℓ, or a little more
+    gradient : ∂Φ/∂θ at λ
+    gram : the curvature of Φ(·, λ), by some of the rows
+    weights : λ, or what parts of the rows make it from
+    """
+
+    theta: Floats
+    primal: float
+    excess: float
+    gradient: Floats
+    gram: PartialGram
+    weights: Any
 
 
 class Walk:

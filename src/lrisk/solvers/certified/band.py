@@ -7,22 +7,21 @@ it; then each round solves for the rows of the band exactly, by `Newton`, with a
 others as one quadratic, and looks at all rows once.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ..._typing import Floats, Indices
-from ...certificate import Bound, local_slack
-from ...objective import Evaluation, Objective, Point
+from ..._typing import Floats
+from ...certificate import Bound, Curved, slack_by_gram
+from ...objective import Evaluation, Held, Objective, Point, Split
 from ...permutahedron import risk_and_excess
-from ...spectra import Superquantile
 from ..line_search import backtrack
 from ..solution import Monitor, Solution, Solver, Status
 from .fallback import changed_to_newton, minimise_or_newton
+from .holding import HeldRows
 from .newton import Newton
 from .progress import Progress
-from .sampling import stratified
-from .whitening import LARGEST, Descent, Sample, sample_of, whitenable
+from .whitening import Descent, Sample, sample_of, whitenable
 
 #: Shares of a round's step that are tried; the last, a thousandth, is taken all the
 #: same, and the band made wider.
@@ -110,9 +109,9 @@ class Band(Solver):
                 break
         width = min(max(inside, least), most)
         now = descent.now
-        state = _State(now.point, now.weights, now.value, now.gradient)
+        rows = HeldRows(objective, now)
         del descent, now
-        return _Rounds(objective, state, progress, width).run(self.max_iter)
+        return Rounds(objective, rows, progress, width).run(self.max_iter)
 
     def _inside(self, sample: Sample, descent: Descent[Evaluation]) -> int:
         """How many losses are so near the threshold that the next step may move them.
@@ -131,15 +130,6 @@ class Band(Solver):
         changes *= now.slopes[rows[near]]
         reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
         return int(np.count_nonzero(np.abs(losses - threshold) <= reach))
-
-
-class _State(NamedTuple):
-    """Where the rounds stand: θ, λ, F and ∂Φ/∂θ at λ."""
-
-    point: Point
-    weights: Floats
-    value: float
-    gradient: Floats
 
 
 class _Quadratic(NamedTuple):
@@ -197,13 +187,51 @@ class _BandNewton(Newton):
         return Bound(risk + point.penalty, excess, decrement)
 
 
-class _Rounds:
+class Walking(Protocol):
+    """F along a step with λ held."""
+
+    def value_at(self, t: float) -> float:
+        """F at that share of the step: 1, ½, ¼ and so on."""
+
+
+_Walk = TypeVar("_Walk", bound=Walking)
+
+
+class Holding(Protocol[_Walk]):
+    """Rows with a held λ, wherever they lie."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+
+    @property
+    def theta(self) -> Floats:
+        """Where they stand."""
+
+    @property
+    def value(self) -> float:
+        """F there, or a little more."""
+
+    def split(self, width: int) -> Split | None:
+        """Part the rows; λ of those outside the band is held. None without a band."""
+
+    def assign(self, weights: Floats) -> None:
+        """Set the held λ of the rows of the band."""
+
+    def walk(self, step: Floats) -> _Walk:
+        """F along a step."""
+
+    def arrive(self, walk: _Walk) -> Held:
+        """Stand where a walk has ended."""
+
+
+class Rounds:
     """Rounds of solving the band and looking at all rows.
 
     Parameters
     ----------
-    objective : Objective
-    state : _State
+    objective : Curved
+    rows : Holding
     progress : Progress
     width : int
         Rows of the first band.
@@ -211,16 +239,13 @@ class _Rounds:
 
     def __init__(
         self,
-        objective: Objective,
-        state: _State,
-        progress: Progress[Objective],
+        objective: Curved,
+        rows: Holding[Any],
+        progress: Progress[Any],
         width: int,
     ) -> None:
-        self.objective, self.state, self.progress = objective, state, progress
+        self.objective, self.rows, self.progress = objective, rows, progress
         self.width = width
-        self.length = 1.0 - objective.ranking.spectrum.support[0]
-        active = np.flatnonzero(state.weights)
-        self.rows = active[stratified(len(active), min(len(active), LARGEST))]
 
     def run(self, max_iter: int) -> Status:
         """Go on until the gap closes."""
@@ -237,96 +262,35 @@ class _Rounds:
             if good is None or unmoved >= 4:
                 return Status.STALLED
             if not good:
-                self.width = min(3 * self.width, self.objective.space.n_rows)
+                self.width = min(3 * self.width, self.rows.n_rows)
         return Status.MAX_ITER
 
     def _round(self) -> bool | None:
         """One round; False if the band was too narrow, None if there is none."""
-        objective, (point, _, value, _) = self.objective, self.state
-        band, fixed, share = self._split(point.losses)
-        if len(band) == 0 or not share > 0.0:
+        rows, value = self.rows, self.rows.value
+        band = rows.split(self.width)
+        if band is None:
             return None
         newton = _BandNewton(tol=0.05 * self.progress.tol, max_iter=200)
-        fitted = newton.solve(self._model(band, fixed, share), point.theta)
-        step = fitted.theta - point.theta
-        theta, scores = point.theta, point.scores
-        # What is not needed any more makes room for the next point.
-        del point
-        self.state = None  # type: ignore[assignment]
-        fixed[band] = share * fitted.weights
-        trial, risk, length = self._search(theta, scores, step, value)
-        excess = max(risk - float(fixed @ trial.losses), 0.0)
-        gradient = objective.gradient(trial, fixed)
-        sample = objective.sampled(self.rows)
-        slack = local_slack(sample, scores[self.rows], fixed[self.rows], gradient)
-        proof = Bound(risk + trial.penalty, excess, slack)
-        self.progress.record(trial.theta, fixed, proof, slack, 0.0)
-        self.state = _State(trial, fixed, proof.primal, gradient)
-        return length == 1.0
-
-    def _search(
-        self, theta: Floats, scores: Floats, step: Floats, value: float
-    ) -> tuple[Point, float, float]:
-        """Where F is not higher along the step, its risk there, and the share taken.
-
-        The scores are moved in place.
-        """
-        objective = self.objective
-        moved = objective.space.scores(step)
-        scores += moved
-
-        def evaluate(t: float) -> tuple[float, tuple[Point, float]]:
-            if t < 1.0:
-                np.subtract(scores, t * moved, out=scores)
-            there = objective.evaluate_losses(theta + t * step, scores)
-            risk = objective.ranking.superquantile(there.losses)
-            return risk + there.penalty, (there, risk)
-
+        fitted = newton.solve(_model(band, rows.theta, value), rows.theta)
+        rows.assign(band.share * fitted.weights)
+        walk = rows.walk(fitted.theta - rows.theta)
         # At a kink no slope promises anything: any value that is not higher will do.
         searched = backtrack(
-            evaluate, lambda new, t: new <= value * (1.0 + 1e-14), HALVINGS
+            lambda t: (walk.value_at(t), None),
+            lambda new, t: new <= value * (1.0 + 1e-14),
+            HALVINGS,
         )
-        return *searched.found, searched.length
+        held = rows.arrive(walk)
+        slack = slack_by_gram(self.objective, held.gram, held.gradient)
+        proof = Bound(held.primal, held.excess, slack)
+        self.progress.record(held.theta, held.weights, proof, slack, 0.0)
+        return searched.length == 1.0
 
-    def _split(self, losses: Floats) -> tuple[Indices, Floats, float]:
-        """Rows of the band, λ of those above it, and the weight left for the band."""
-        ranking = self.objective.ranking
-        n = ranking.n_rows
-        if ranking.equal:
-            place = int(n * (1.0 - self.length))
-            low, high = max(place - self.width // 2, 0), place + self.width // 2
-            edges = np.partition(losses, [low, min(high, n - 1)])
-            bottom, top = edges[low], edges[min(high, n - 1)]
-        else:
-            order = np.argsort(losses)
-            cumulative = np.cumsum(ranking.mass[order])
-            place = int(np.searchsorted(cumulative, 1.0 - self.length))
-            bottom = losses[order[max(place - self.width // 2, 0)]]
-            top = losses[order[min(place + self.width // 2, n - 1)]]
-        fixed = np.where(losses > top, ranking.mass, 0.0)
-        share = 1.0 - float(fixed.sum()) / self.length
-        fixed /= self.length
-        return np.flatnonzero((losses >= bottom) & (losses <= top)), fixed, share
 
-    def _model(self, band: Indices, fixed: Floats, share: float) -> _BandObjective:
-        """The band's risk, and the other rows to second order, all over its share."""
-        objective, rows = self.objective, self.rows
-        point, weights, value, gradient = self.state
-        changed = np.flatnonzero(weights != fixed)
-        slopes = objective.loss.derivative(objective.y[changed], point.scores[changed])
-        scale = (fixed[changed] - weights[changed]) * slopes
-        rest = gradient + objective.space.take(changed).pullback(point.theta, scale)
-        curvature = objective.loss.curvature(objective.y[rows], point.scores[rows])
-        counted = fixed[rows]
-        boost = float(fixed.sum()) / max(float(counted.sum()), 1e-300)
-        space = objective.space.take(rows)
-        matrix = space.gram(boost * counted * curvature)
-        diagonal = np.arange(space.size - space.intercept)
-        matrix[diagonal, diagonal] += objective.mu
-        mass = float(objective.ranking.mass[band].sum())
-        q = min(max(1.0 - share * self.length / mass, 0.0), 1.0 - 1e-12)
-        base = objective.sampled(band)
-        small = base.with_ranking(base.ranking.with_spectrum(Superquantile(q)))
-        constant = value / share - small.ranking.risk(point.losses[band])
-        quadratic = _Quadratic(point.theta, constant, rest / share, matrix / share)
-        return _BandObjective(small, quadratic)
+def _model(band: Split, theta: Floats, value: float) -> _BandObjective:
+    """The band's risk, and the other rows to second order, all over its share."""
+    share = band.share
+    constant = value / share - band.risk
+    gradient, matrix = band.gradient / share, band.matrix / share
+    return _BandObjective(band.rows, _Quadratic(theta, constant, gradient, matrix))
