@@ -20,6 +20,7 @@ from ._typing import Floats, Indices
 from .losses import Loss
 from .ranking import Ranking
 from .spaces import Space
+from .spectra import Superquantile
 
 
 class Point(NamedTuple):
@@ -382,6 +383,11 @@ class Objective:
     def with_loss(self, loss: Loss) -> "Objective":
         """The same objective under another loss of the same targets."""
         return Objective(self.ranking, loss, self.space, self.y, self.alpha, self.shift)
+
+    def with_tail(self, part: float) -> "Objective":
+        """The same rows under the superquantile of the upper part of their mass."""
+        q = min(max(1.0 - part, 0.0), 1.0 - 1e-12)
+        return self.with_ranking(self.ranking.with_spectrum(Superquantile(q)))
 
     def with_ranking(self, ranking: Ranking) -> "Objective":
         """The same objective under another spectrum for the same rows."""

@@ -136,11 +136,12 @@ class PartitionedObjective:
         call(engine, "prepare", self.shift)
         self.ranking = Ranking(spectrum, self.n_rows)
         first = self._take(spaced(self.n_rows, FIRST_ROWS))
-        d = first.X.shape[1]
+        self.total, d = total, first.X.shape[1]
         offset = first.X.mean(axis=0) if intercept else None
         self.space = LinearSpace(np.empty((0, d)), intercept=intercept, offset=offset)
-        self._offset = np.zeros(d) if offset is None else offset
-        self._every = int(np.clip(self.n_rows // PROOF_ROWS, 1, MOST_SKIPPED))
+        self.offset = np.zeros(d) if offset is None else offset
+        self.every = int(np.clip(self.n_rows // PROOF_ROWS, 1, MOST_SKIPPED))
+        self._some = self.gathered(first)
         self._present: Floats | None = None
 
     # -- what is known without the rows ------------------------------------------------
@@ -194,7 +195,7 @@ class PartitionedObjective:
     def gathered(self, rows: Taken) -> Objective:
         """The same objective over these rows."""
         ranking = Ranking(self.ranking.spectrum, len(rows.y), rows.weight)
-        space = LinearSpace(rows.X - self._offset, intercept=self.space.intercept)
+        space = LinearSpace(rows.X - self.offset, intercept=self.space.intercept)
         alpha = self.mu * ranking.total
         return Objective(ranking, self.loss, space, rows.y, alpha, self.shift)
 
@@ -211,10 +212,8 @@ class PartitionedObjective:
 
     def begin(self, theta: Floats) -> At:
         """F at θ, ranked roughly, with bins for losses like those of some rows."""
-        rows = spaced(self.n_rows, FIRST_ROWS)
-        some = self.sampled(rows)
-        losses = some.at(theta).losses
-        top, scale = 4.0 * float(losses.max()), some.ranking.risk(losses)
+        losses = self._some.at(theta).losses
+        top, scale = 4.0 * float(losses.max()), self._some.ranking.risk(losses)
         return self._evaluate(theta, Grid.below(top, ROUGH_DIGITS, FLOOR * scale))
 
     def evaluate(self, theta: Floats, digits: int, fall: float, near: At) -> At:
@@ -225,11 +224,8 @@ class PartitionedObjective:
         """The same, ranked as finely as a further fall of F demands."""
         while (digits := self._digits(now, fall)) > now.digits:
             grid = self._grid(now, digits, fall)
-            if self._present is now.theta:
-                table = joined(call(self.engine, "table", grid))
-            else:
-                table = self._at(now.theta, grid)
-            now = self._found(now.theta, grid, table, None)
+            self.stand_at(now)
+            now = self._found(now.theta, grid, self.table(grid), None)
         return now
 
     def walk(self, now: At, direction: Floats, fall: float) -> PartitionedWalk:
@@ -245,24 +241,70 @@ class PartitionedObjective:
 
     def gram_at(self, now: At, rows: Indices | None = None) -> PartialGram:
         """The curvature of Φ(·, λ) at a point, by one of so many rows, or by all."""
-        if self._present is not now.theta:
-            self._at(now.theta, now.ranks.grid)
-        every = 1 if rows is None else self._every
-        rule = (self._offset, every, now.ranks.grid, now.ranks.density)
-        told: list[Gram] = call(self.engine, "gram_some", *rule)
+        self.stand_at(now)
+        every = 1 if rows is None else self.every
+        rule = (self.offset, every, now.ranks.grid, now.ranks.density)
+        return self.gram_of(call(self.engine, "gram_some", *rule), every)
+
+    def gram_of(self, told: list[Gram], every: int) -> PartialGram:
+        """What parts tell of one of so many rows, added up."""
         matrix = summed((gram.matrix for gram in told), np.add)
 
         def longest(whiten: Whitening) -> float:
-            columns = np.zeros((self.size, len(self._offset) + 1))
+            columns = np.zeros((self.size, len(self.offset) + 1))
             columns[:, : self.size] = whiten(np.eye(self.size))
-            told = call(self.engine, "longest", self._offset, every, columns)
+            told = call(self.engine, "longest", self.offset, every, columns)
             return float(max(told))
 
         return PartialGram(matrix[: self.size, : self.size], longest)
 
     def share_seen(self, rows: Indices) -> float:
         """The share of all rows that `gram_at` looks at."""
-        return 1.0 / self._every
+        return 1.0 / self.every
+
+    # -- the parts as they stand -------------------------------------------------------
+
+    def stand_at(self, now: At) -> None:
+        """Let the parts have the losses of a point, if they have others."""
+        if self._present is not now.theta:
+            self._at(now.theta, now.ranks.grid)
+
+    def moved_to(self, theta: Floats) -> None:
+        """Take note of where the parts were brought by a call of somebody else's."""
+        self._present = theta
+
+    def table(self, grid: Grid) -> Table:
+        """The present losses in the bins of a grid."""
+        return joined(call(self.engine, "table", grid))
+
+    def raw(self, theta: Floats) -> Floats:
+        """Coefficients and constant of the same function of x itself."""
+        coef, constant = self.space.uncentred(theta)
+        return np.append(coef[:, 0], constant[0])
+
+    def centred(self, pulled: Floats) -> Floats:
+        """Σr·(x − m, 1) from Σr·(x, 1)."""
+        centred = pulled[:-1] - self.offset * pulled[-1]
+        return np.append(centred, pulled[-1]) if self.space.intercept else centred
+
+    def moved_across(self, now: At, rows: Indices, step: Floats) -> int:
+        """How many losses a step may move across the threshold of a superquantile.
+
+        The reach of the step is thrice the root mean square by which it moves the
+        losses of some rows that are near the threshold.
+        """
+        some = self._some
+        there = some.evaluate(now.theta, some.space.scores(now.theta))
+        edges = now.ranks.grid.edges(now.table.lowest, now.table.highest)
+        mass = np.append(0.0, np.cumsum(now.table.mass))
+        start = self.ranking.spectrum.support[0]
+        threshold = float(np.interp(start * mass[-1], mass, edges))
+        away = np.abs(there.point.losses - threshold)
+        near = np.argsort(away)[: max(100, len(away) // 100)]
+        changes = some.space.take(near).scores(step) * there.slopes[near]
+        reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
+        low, high = np.interp([threshold - reach, threshold + reach], edges, mass)
+        return int((high - low) * self.n_rows / mass[-1])
 
     # -- inner -------------------------------------------------------------------------
 
@@ -280,16 +322,16 @@ class PartitionedObjective:
         return Grid.below(near.table.highest, digits, floor)
 
     def _evaluate(self, theta: Floats, grid: Grid) -> At:
-        if grid.bins * (len(self._offset) + 1) > MOST_BINNED:
+        if grid.bins * (len(self.offset) + 1) > MOST_BINNED:
             return self._found(theta, grid, self._at(theta, grid), None)
-        told = call(self.engine, "at_binned", self._raw(theta), grid)
+        told = call(self.engine, "at_binned", self.raw(theta), grid)
         self._present = theta
         table = joined([table for table, _ in told])
         pulls = summed((pulls for _, pulls in told), np.add)
         return self._found(theta, grid, table, pulls)
 
     def _at(self, theta: Floats, grid: Grid) -> Table:
-        tables = call(self.engine, "at", self._raw(theta), grid)
+        tables = call(self.engine, "at", self.raw(theta), grid)
         self._present = theta
         return joined(tables)
 
@@ -301,20 +343,10 @@ class PartitionedObjective:
             pulled = summed(call(self.engine, "pull", grid, ranks.density), np.add)
         else:
             pulled = ranks.density @ pulls
-        gradient = self._centred(pulled) + self.mu * self.space.penalised(theta)
+        gradient = self.centred(pulled) + self.mu * self.space.penalised(theta)
         penalty = 0.5 * self.mu * self.space.inner(theta, theta)
         value = ranks.value + penalty
         return At(theta, value, ranks.missing, gradient, ranks, table)
-
-    def _raw(self, theta: Floats) -> Floats:
-        """Coefficients and constant of the same function of x itself."""
-        coef, constant = self.space.uncentred(theta)
-        return np.append(coef[:, 0], constant[0])
-
-    def _centred(self, pulled: Floats) -> Floats:
-        """Σr·(x − m, 1) from Σr·(x, 1)."""
-        centred = pulled[:-1] - self._offset * pulled[-1]
-        return np.append(centred, pulled[-1]) if self.space.intercept else centred
 
 
 def spaced(n_rows: int, count: int) -> Indices:

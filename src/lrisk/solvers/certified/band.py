@@ -7,25 +7,30 @@ it; then each round solves for the rows of the band exactly, by `Newton`, with a
 others as one quadratic, and looks at all rows once.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ..._typing import Floats
+from ..._typing import Floats, Indices
 from ...certificate import Bound, Curved, slack_by_gram
-from ...objective import Evaluation, Held, Objective, Point, Split
+from ...objective import Held, Objective, Point, Split
 from ...permutahedron import risk_and_excess
 from ..line_search import backtrack
 from ..solution import Monitor, Solution, Solver, Status
 from .fallback import changed_to_newton, minimise_or_newton
-from .holding import HeldRows
+from .holding import HeldRows, moved_across
 from .newton import Newton
 from .progress import Progress
-from .whitening import Descent, Sample, sample_of, whitenable
+from .whitening import Descent, Evaluated, ManyRows, sample_of, whitenable
 
 #: Shares of a round's step that are tried; the last, a thousandth, is taken all the
 #: same, and the band made wider.
 HALVINGS = 11
+
+
+_At = TypeVar("_At", bound=Evaluated)
 
 
 class Band(Solver):
@@ -79,57 +84,64 @@ class Band(Solver):
             )
 
         def descend(progress: Progress[Objective]) -> Status:
-            sample, theta = sample_of(objective, start)
-            return self._approach(objective, sample, theta, progress)
+            return approach(
+                objective,
+                start,
+                progress,
+                self.max_iter,
+                inside=functools.partial(moved_across, objective),
+                hold=functools.partial(HeldRows, objective),
+            )
 
         return minimise_or_newton(
             objective, descend, tol=self.tol, max_iter=self.steps, monitor=monitor
         )
 
-    def _approach(
-        self,
-        objective: Objective,
-        sample: Sample,
-        theta: Floats,
-        progress: Progress[Objective],
-    ) -> Status:
-        """Descend on F until the band is narrow, then go round by round."""
-        descent = Descent(objective, theta, sample.metric, 20)
-        least = max(self.narrow * objective.space.size, 200)
-        most = max(self.wide * objective.space.size, 2000)
-        best, unmoved, inside = np.inf, 0, most
-        while progress.n_iter < self.max_iter:
-            progress.n_iter += 1
-            decrement = descent.decrement
-            descent.tell(progress, np.inf, decrement)
-            inside = self._inside(sample, descent)
-            unmoved = 0 if decrement < 0.5 * best else unmoved + 1
-            best = min(best, decrement)
-            if inside <= most or unmoved >= 3 or not descent.step():
-                break
-        width = min(max(inside, least), most)
-        now = descent.now
-        rows = HeldRows(objective, now)
-        del descent, now
-        return Rounds(objective, rows, progress, width).run(self.max_iter)
 
-    def _inside(self, sample: Sample, descent: Descent[Evaluation]) -> int:
-        """How many losses are so near the threshold that the next step may move them.
+def approach(
+    objective: ManyRows[_At],
+    start: Floats | None,
+    progress: Progress[Any],
+    max_iter: int,
+    *,
+    inside: Callable[[_At, Indices, Floats], int],
+    hold: Callable[[_At], "Holding[Any]"],
+) -> Status:
+    """Descend on F until the band is narrow, then go round by round.
 
-        The reach of the step is thrice the root mean square by which it moves the
-        losses of a sample that are near the threshold.
-        """
-        now, rows = descent.now, sample.rows
-        losses = now.point.losses
-        threshold = float(losses[now.weights > 0.0].min())
-        away = np.abs(losses[rows] - threshold)
-        count = max(100, len(rows) // 100)
-        near = np.argpartition(away, count)[:count]
-        direction = descent.memory.direction(now.gradient)
-        changes = descent.objective.space.take(rows[near]).scores(direction)
-        changes *= now.slopes[rows[near]]
-        reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
-        return int(np.count_nonzero(np.abs(losses - threshold) <= reach))
+    Parameters
+    ----------
+    objective : ManyRows
+        Under a superquantile.
+    start : array of shape (size,) or None
+    progress : Progress
+    max_iter : int
+        Limit on passes over all rows.
+    inside : callable
+        How many losses are so near the threshold that a step may move them beyond it,
+        from a point, some rows and the step.
+    hold : callable
+        Rows with the weights of a point held.
+    """
+    sample, theta = sample_of(objective, start)
+    descent = Descent(objective, theta, sample.metric, 20)
+    least = max(Band.narrow * objective.size, 200)
+    most = max(Band.wide * objective.size, 2000)
+    best, unmoved, width = np.inf, 0, most
+    while progress.n_iter < max_iter:
+        progress.n_iter += 1
+        decrement = descent.decrement
+        descent.tell(progress, np.inf, decrement)
+        direction = descent.memory.direction(descent.now.gradient)
+        width = inside(descent.now, sample.rows, direction)
+        unmoved = 0 if decrement < 0.5 * best else unmoved + 1
+        best = min(best, decrement)
+        if width <= most or unmoved >= 3 or not descent.step():
+            break
+    rows = hold(descent.now)
+    del descent
+    width = min(max(width, least), most)
+    return Rounds(objective, rows, progress, width).run(max_iter)
 
 
 class _Quadratic(NamedTuple):

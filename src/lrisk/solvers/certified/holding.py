@@ -4,7 +4,6 @@ import numpy as np
 
 from ..._typing import Floats, Indices
 from ...objective import Evaluation, Held, Objective, Split
-from ...spectra import Superquantile
 from .sampling import stratified
 from .whitening import LARGEST
 
@@ -53,7 +52,7 @@ class HeldRows:
         diagonal = np.arange(space.size - space.intercept)
         matrix[diagonal, diagonal] += objective.mu
         mass = float(objective.ranking.mass[band].sum())
-        small = band_of(objective.sampled(band), share * self._length / mass)
+        small = objective.sampled(band).with_tail(share * self._length / mass)
         risk = small.ranking.risk(self._losses[band])
         self._band, self._weights = band, fixed
         # What is not needed any more makes room for the next point.
@@ -122,7 +121,20 @@ class HeldWalk:
         return self.risk + self.point.penalty
 
 
-def band_of(rows: Objective, part: float) -> Objective:
-    """The rows of a band, under the superquantile of its part of their mass."""
-    q = min(max(1.0 - part, 0.0), 1.0 - 1e-12)
-    return rows.with_ranking(rows.ranking.with_spectrum(Superquantile(q)))
+def moved_across(
+    objective: Objective, now: Evaluation, rows: Indices, step: Floats
+) -> int:
+    """How many losses are so near the threshold that the step may move them beyond it.
+
+    The reach of the step is thrice the root mean square by which it moves the losses
+    of those rows that are near the threshold.
+    """
+    losses = now.point.losses
+    threshold = float(losses[now.weights > 0.0].min())
+    away = np.abs(losses[rows] - threshold)
+    count = max(100, len(rows) // 100)
+    near = np.argpartition(away, count)[:count]
+    changes = objective.space.take(rows[near]).scores(step)
+    changes *= now.slopes[rows[near]]
+    reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
+    return int(np.count_nonzero(np.abs(losses - threshold) <= reach))

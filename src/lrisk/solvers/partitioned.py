@@ -1,0 +1,78 @@
+"""Certified fits of rows in parts, by the descents for very many rows in memory."""
+
+import functools
+
+import numpy as np
+
+from .._params import refused
+from .._typing import Floats
+from ..partitions.holding import HeldParts
+from ..partitions.objective import PartitionedObjective
+from .certified.band import approach
+from .certified.progress import Progress
+from .certified.whitening import minimise_whitened
+from .solution import Monitor, Solution, Status
+
+
+def minimise_in_parts(
+    objective: PartitionedObjective,
+    start: Floats | None = None,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    monitor: Monitor | None = None,
+) -> Solution:
+    """Minimise F, rows staying where they are.
+
+    Parameters
+    ----------
+    objective : PartitionedObjective
+        Under the mean, a smooth increasing spectrum or a superquantile, of squared or
+        logistic loss.
+    start : array of shape (size,) or None
+        θ to begin from; None means the fit of a sample.
+    tol : float
+        Relative duality gap at which to stop.
+    max_iter : int
+        Limit on iterations.
+    monitor : callable or None
+        Told of each iteration.
+
+    Returns
+    -------
+    Solution
+        Its weights are what the parts make λ from. After a stall it holds what has been
+        proven so far: rows are never gathered whole.
+    """
+    check_partitionable(objective)
+    progress = Progress(objective, tol, monitor)
+    selects = objective.ranking.selects
+    try:
+        if selects:
+            status = approach(
+                objective,
+                start,
+                progress,
+                max_iter,
+                inside=objective.moved_across,
+                hold=functools.partial(HeldParts, objective),
+            )
+        else:
+            status = minimise_whitened(
+                objective, start, progress, pairs=20, max_iter=max_iter
+            )
+    except np.linalg.LinAlgError:  # a metric of a sample that is not finite
+        status = Status.STALLED
+    return progress.solution(status)
+
+
+def check_partitionable(objective: PartitionedObjective) -> None:
+    """Refuse what nothing but all rows together could minimise."""
+    loss, spectrum = objective.loss, objective.ranking.spectrum
+    if loss.self_concordance is None or loss.per_class:
+        rule, remedy = "squared or logistic", "fit the other losses in memory"
+        raise ValueError(refused("lrisk", "loss", f"{rule} for parts", loss, remedy))
+    if not (spectrum.smooth and spectrum.monotone != "down") and not spectrum.selects:
+        rule = "the mean, an extremile, an ESRM or a superquantile for parts"
+        remedy = "fit other spectra in memory"
+        raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy))

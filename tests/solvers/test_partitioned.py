@@ -1,0 +1,128 @@
+"""Certified fits over parts, proven anew by what shares nothing with parts."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from lrisk.losses import Huber, Logistic, Multinomial, Squared
+from lrisk.objective import Objective
+from lrisk.partitions.engine import Local
+from lrisk.partitions.objective import PartitionedObjective
+from lrisk.partitions.part import Part
+from lrisk.partitions.rows import ArrayRows
+from lrisk.ranking import Ranking
+from lrisk.solvers import Newton
+from lrisk.solvers.partitioned import minimise_in_parts
+from lrisk.solvers.solution import Status
+from lrisk.spaces import LinearSpace
+from lrisk.spectra import (
+    ESRM,
+    Extremile,
+    Mean,
+    RiskSeekingExtremile,
+    Subquantile,
+    Superquantile,
+    WorstCase,
+)
+
+pytestmark = pytest.mark.numerics
+
+D = 4
+SPECTRA = [Mean(), Extremile(2.0), ESRM(1.0), Superquantile(0.5), Superquantile(0.9)]
+LOSSES = [Squared(), Logistic()]
+
+
+def drawn(loss, n, weighted, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, D)) * [1.0, 10.0, 0.1, 1.0] + [0.0, 5.0, 0.0, -3.0]
+    score = X @ [1.0, 0.1, 3.0, -1.0]
+    y = score + rng.standard_t(4, size=n)
+    if loss.classifies:  # hardly any overlap, or no use of X is best under the worst
+        y = (score + 0.3 * rng.logistic(size=n) > np.median(score)).astype(float)
+    return X, y, rng.uniform(0.5, 2.0, n) if weighted else None
+
+
+def parts_of(X, y, weight, loss, cuts):
+    return [
+        Part(ArrayRows(X[a:b]), y[a:b], None if weight is None else weight[a:b], loss)
+        for a, b in itertools.pairwise([0, *cuts, len(y)])
+    ]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("spectrum", SPECTRA, ids=repr)
+@pytest.mark.parametrize("cuts", [[], [4000, 4000, 9000, 19_999]])
+def test_fits_over_parts_are_as_good_as_they_say(loss, spectrum, cuts):
+    X, y, weight = drawn(loss, 20_000, weighted=bool(cuts))
+    engine = Local(parts_of(X, y, weight, loss, cuts))
+    parted = PartitionedObjective(engine, spectrum, loss, 1.0, True)
+    seen = []
+    found = minimise_in_parts(parted, tol=1e-6, monitor=seen.append)
+    offset = X.mean(axis=0)
+    whole = Objective(
+        Ranking(spectrum, len(y), weight),
+        loss,
+        LinearSpace(X - offset, intercept=True),
+        y - parted.shift,
+        1.0,
+    )
+    raw = parted.raw(found.theta)
+    theta = np.append(raw[:-1], raw[-1] + offset @ raw[:-1])
+    best = Newton(tol=1e-9).solve(whole, theta)
+    if found.status is Status.STALLED:  # many rows tie at the best constant
+        assert loss.classifies and spectrum == Superquantile(0.9)
+    else:
+        assert found.status is Status.CONVERGED and found.gap <= 1e-6
+        assert whole.value_at(theta) <= best.dual * (1 + 1e-6) * (1 + 1e-12)
+    assert found.dual <= best.objective * (1 + 1e-12)
+    assert whole.value_at(theta) <= found.objective * (1 + 1e-12)
+    assert len(seen) == len(found.history) == found.n_iter
+
+
+def test_bits_depend_on_the_cut_and_on_nothing_else():
+    X, y, _ = drawn(Squared(), 20_000, False)
+    found = []
+    for n_threads in (1, 1, 3):
+        engine = Local(parts_of(X, y, None, Squared(), [5000, 11_000]), n_threads)
+        for spectrum in (Extremile(2.0), Superquantile(0.9)):
+            parted = PartitionedObjective(engine, spectrum, Squared(), 1.0, True)
+            found.append(minimise_in_parts(parted).theta)
+    for first, again in zip(found[:2] * 2, found[2:], strict=True):
+        np.testing.assert_array_equal(first, again)
+
+
+@pytest.mark.parametrize("spectrum", [Mean(), Superquantile(0.7)], ids=repr)
+def test_few_rows(spectrum):
+    X, y, _ = drawn(Squared(), 50, False)
+    engine = Local(parts_of(X, y, None, Squared(), [20]))
+    parted = PartitionedObjective(engine, spectrum, Squared(), 1.0, True)
+    found = minimise_in_parts(parted)
+    whole = Objective(
+        Ranking(spectrum, 50), Squared(), LinearSpace(X, intercept=True), y, 1.0
+    )
+    best = Newton(tol=1e-9).solve(whole)
+    assert found.dual <= best.objective * (1 + 1e-12)
+    assert best.dual <= found.objective * (1 + 1e-12)
+
+
+def refused_parts(loss, spectrum):
+    X, y, _ = drawn(Squared(), 100, False)
+    engine = Local(parts_of(X, np.abs(np.sign(y)), None, loss, [50]))
+    return PartitionedObjective(engine, spectrum, loss, 1.0, True)
+
+
+@pytest.mark.parametrize(
+    "spectrum",
+    [WorstCase(), Subquantile(0.8), RiskSeekingExtremile(2.0)],
+    ids=repr,
+)
+def test_spectra_that_need_all_rows_together_are_refused(spectrum):
+    with pytest.raises(ValueError, match=r"spectrum.*in memory"):
+        minimise_in_parts(refused_parts(Squared(), spectrum))
+
+
+@pytest.mark.parametrize("loss", [Huber(), Multinomial()], ids=lambda loss: loss.name)
+def test_losses_that_need_all_rows_together_are_refused(loss):
+    with pytest.raises(ValueError, match=r"loss.*in memory"):
+        minimise_in_parts(refused_parts(loss, Mean()))
