@@ -206,7 +206,7 @@ def check_closed_form(noise: Noise) -> None:
         return
     rule = "GaussianNoise, LaplaceNoise or Exact for a kernel in closed form"
     remedy = (
-        "use n_components=500 (random features)"
+        "use random_features=True"
         if noise.knows_characteristic
         else "kernel models need the noise's distribution, e.g. GaussianNoise(cov)"
     )
@@ -226,7 +226,8 @@ def check_width(kernel: Gaussian, M: Floats, sigma: Floats, times: float = 2.0) 
         return
     rule = f"such that M − {times:g}Σ is positive definite"
     smallest = (
-        f"a width above {ratio * float(kernel.width):.6g}"
+        f"a width above {(lowest := ratio * float(kernel.width)):.6g} (gamma below "
+        f"{1.0 / lowest:.6g})"
         if np.ndim(kernel.width) == 0
         else f"a width more than {ratio:.6g} times as large"
     )

@@ -46,8 +46,8 @@ def feature_problem(
     """The risk of weights on random features, from copies of shape (m, n, d)."""
     exact = len(copies) == 1 and isinstance(features.noise, Exact)
     if len(copies) == 1 and not exact:
-        rule = "given with n_components: random features need two copies"
-        remedy = "pass X2, or leave n_components out"
+        rule = "given with random_features=True, which needs two copies"
+        remedy = "pass X2, or leave random_features out"
         raise ValueError(refused(owner, "X2", rule, None, remedy))
     return _quadratics(np.stack([features.noisy(c, factor) for c in copies]), exact)
 
@@ -105,7 +105,7 @@ class BatchFit(NamedTuple):
             "the noise is too large to correct for in these rows: no corrected fit is "
             "better than the mean of the targets by more than its uncertainty, or it "
             f"leaves their range; {kept}. Pass more rows, further copies of them (X2), "
-            "or a larger alpha or width."
+            "a larger alpha or a smaller gamma."
         )
 
 
