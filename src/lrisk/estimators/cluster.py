@@ -19,6 +19,7 @@ from .._validation import (
     IterationCallbacks,
     check_flag,
     generator,
+    streams_by_sgd,
     unchanged_on_error,
     validate_data,
     with_callbacks,
@@ -204,7 +205,7 @@ class RiskKMeans(
             warnings.warn(message, ConvergenceWarning, stacklevel=FIT_DEPTH)
         return self
 
-    @available_if(lambda self: self.solver == "sgd")
+    @available_if(streams_by_sgd)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take steps of ``"sgd"`` on these rows, ``batch_size`` at a time.
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._params import refused
 from .._typing import Floats
-from .._validation import unchanged_on_error, validate_data
+from .._validation import streams_by_sgd, unchanged_on_error, validate_data
 from ..losses import Loss
 from ..solvers import Solver
 from ..spectra import Spectrum
@@ -142,7 +142,7 @@ class RiskRegressor(NumberTargets, Streaming):
         self.random_state = random_state
         self.verbose = verbose
 
-    @available_if(Streaming._streams)
+    @available_if(streams_by_sgd)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RiskRegressor":
         """Take stochastic steps on the next rows of a stream (``solver="sgd"`` only).
 
@@ -309,7 +309,7 @@ class RiskClassifier(ClassTargets, Streaming):
         self.random_state = random_state
         self.verbose = verbose
 
-    @available_if(Streaming._streams)
+    @available_if(streams_by_sgd)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "RiskClassifier":

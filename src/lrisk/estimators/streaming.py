@@ -80,7 +80,3 @@ class Streaming(RiskEstimator):
             self.solver_ = solver.name
             self._store_coefficients(*space.uncentred(theta))
         return self
-
-    def _streams(self) -> bool:
-        """Whether `partial_fit` is there: for the solver that needs no second look."""
-        return isinstance(self.solver, SGD) or self.solver == "sgd"
