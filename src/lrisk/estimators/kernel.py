@@ -7,6 +7,7 @@ from .._typing import Floats
 from ..losses import Loss
 from ..solvers import Solver
 from ..spectra import Spectrum
+from .class_weights import ClassWeight
 from .kernel_base import KernelParameter, KernelRiskEstimator
 from .targets import ClassTargets, NumberTargets
 
@@ -195,6 +196,8 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         Keyword arguments of a callable kernel.
     alpha : float > 0, default=1.0
         Penalty, on the scale of ``LogisticRegression(C=1/alpha)`` without intercept.
+    class_weight : dict, "balanced" or None, default=None
+        As in `RiskClassifier`.
     radius : float or None, default=None
         Largest ‖f‖, for ``solver="subquantile"``.
     n_components : int or None, default=None
@@ -243,6 +246,7 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         alpha: float = 1.0,
+        class_weight: ClassWeight = None,
         radius: float | None = None,
         n_components: int | None = None,
         solver: str | Solver = "auto",
@@ -260,6 +264,7 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         self.coef0 = coef0
         self.kernel_params = kernel_params
         self.alpha = alpha
+        self.class_weight = class_weight
         self.radius = radius
         self.n_components = n_components
         self.solver = solver

@@ -13,6 +13,7 @@ from .._validation import streams_by_sgd, unchanged_on_error, validate_data
 from ..losses import Loss
 from ..solvers import Solver
 from ..spectra import Spectrum
+from .class_weights import ClassWeight
 from .problem import Fit, Problem
 from .streaming import Streaming
 from .targets import ClassTargets, NumberTargets
@@ -206,6 +207,9 @@ class RiskClassifier(ClassTargets, Streaming):
         ``LogisticRegression(C=1/alpha)``; the papers' μ is alpha/n. Intercepts are
         never penalised.
     fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class: the fit is the one with these
+        sample weights. ``"balanced"`` gives all classes the same weight in sum.
     solver : str or Solver, default="auto"
         For increasing spectra ``"newton"``, ``"lbfgs"`` and, for superquantiles of many
         rows, ``"band"`` solve to a certified optimum; ``"lsvrg"``, ``"sorel"``,
@@ -291,6 +295,7 @@ class RiskClassifier(ClassTargets, Streaming):
         loss: str | Loss = "logistic",
         alpha: float = 1.0,
         fit_intercept: bool = True,
+        class_weight: ClassWeight = None,
         solver: str | Solver = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -302,6 +307,7 @@ class RiskClassifier(ClassTargets, Streaming):
         self.loss = loss
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -329,6 +335,11 @@ class RiskClassifier(ClassTargets, Streaming):
         self
         """
         with unchanged_on_error(self):
+            if isinstance(self.class_weight, str):
+                rule = "a dict or None in partial_fit"
+                remedy = "a stream does not say how often its classes will come"
+                value = self.class_weight
+                raise ValueError(refused(self, "class_weight", rule, value, remedy))
             first = not hasattr(self, "coef_")
             if first and (classes is None or len(np.unique(classes)) < 2):
                 rule = "two or more in the first call to partial_fit"

@@ -25,6 +25,7 @@ from ..objective import Objective
 from ..procedures.constant_fit import without_features
 from ..solvers import Solution
 from .base import RiskEstimator
+from .class_weights import ClassWeight, check_class_weight, weighted_by_class
 from .problem import Fit, Problem
 
 
@@ -58,6 +59,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
     """Classes under logistic, multinomial or squared hinge loss."""
 
     classes_: AnyArray
+    class_weight: ClassWeight
 
     def decision_function(self, X: Any) -> Floats:
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
@@ -90,6 +92,11 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         parse_loss(self.loss, CLASS_LOSSES).validate()
+        check_class_weight(self, self.class_weight)
+
+    def _row_weights(self, y: Any, sample_weight: Any) -> Floats | None:
+        weight = super()._row_weights(y, sample_weight)
+        return weighted_by_class(self, self.class_weight, y, weight)
 
     def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
         X, y = self._check_matrix(X, y, reset=reset)
