@@ -36,6 +36,7 @@ class RiskRegressor(NumberTargets, Streaming):
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
         the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
         ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
+        By default the mean of the worse half; see Notes.
     loss : {"squared", "huber", "absolute", "pinball"} or Loss, default="squared"
         What one row costs: ½r² of its residual r, or `lrisk.losses.Huber`, |r|, or
         `lrisk.losses.Pinball`. Parameters follow a colon, as in ``"huber:1.35"`` and
@@ -101,6 +102,13 @@ class RiskRegressor(NumberTargets, Streaming):
     --------
     RiskClassifier : The same for classes.
     lrisk.certify : Recompute the certificate.
+
+    Notes
+    -----
+    The default, the worse half of the losses, is milder than the worst tenth that an
+    audit compares with: a tenth of a few hundred rows says little of the tail on new
+    rows, and a stronger spectrum should be chosen for a reason, by held-out risk
+    (`lrisk.metrics.make_risk_scorer`). The audit does that, and says which fit wins.
 
     Examples
     --------
@@ -199,6 +207,7 @@ class RiskClassifier(ClassTargets, Streaming):
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
         the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
         ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
+        By default the mean of the worse half; see Notes.
     loss : {"logistic", "squared_hinge"} or Loss, default="logistic"
         What one row costs; the squared hinge, on the scale of ``LinearSVC(C=1/alpha)``,
         is for two classes only and has no probabilities.
@@ -273,7 +282,7 @@ class RiskClassifier(ClassTargets, Streaming):
     the opposite: all of one class is left out. ``fit_intercept=False`` or
     ``solver=Concentration(class_balanced=True)`` prevents it. Probabilities of
     tail-risk fits are not calibrated: they answer to the worst rows, not to
-    frequencies.
+    frequencies. Why the worse half is the default: see `RiskRegressor`.
 
     Examples
     --------
