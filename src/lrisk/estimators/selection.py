@@ -26,7 +26,7 @@ from ..solvers import Solver
 from ..spectra import Spectrum
 from .class_weights import ClassWeight, check_class_weight, weighted_by_class
 from .linear import RiskClassifier, RiskRegressor
-from .path import check_alphas
+from .path import ALPHAS, check_alphas
 from .targets import has_probabilities
 
 
@@ -219,7 +219,7 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         self,
         spectrum: str | Spectrum = "superquantile",
         *,
-        alphas: Sequence[float] | Floats = (0.01, 0.1, 1.0, 10.0, 100.0),
+        alphas: Sequence[float] | Floats = ALPHAS,
         loss: str | Loss = "squared",
         fit_intercept: bool = True,
         solver: str | Solver = "auto",
@@ -275,7 +275,7 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
         self,
         spectrum: str | Spectrum = "superquantile",
         *,
-        alphas: Sequence[float] | Floats = (0.01, 0.1, 1.0, 10.0, 100.0),
+        alphas: Sequence[float] | Floats = ALPHAS,
         loss: str | Loss = "logistic",
         fit_intercept: bool = True,
         class_weight: ClassWeight = None,
