@@ -183,6 +183,35 @@ def test_contributing_says_how_many_files_a_recipe_takes():
                 assert known, f"{path} is not named"
 
 
+def test_the_reading_list_leads_through_a_fit():
+    """What it names is there, and a fit goes through it in this order."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    listed = text.split("read, in this order:")[1].split("\n\n")[0]
+    entries = re.findall(r"`([\w/]+\.py)`(?:\s\(([^)]*)\))?", listed)
+    places = [ROOT / "src/lrisk" / path for path, _ in entries]
+    functions = [re.findall(r"`(\w+)`", names) for _, names in entries]
+    for place, names in zip(places, functions):
+        for name in names:
+            assert f"def {name}(" in place.read_text(), f"{place} has no {name}"
+    named = {(str(p), n) for p, names in zip(places, functions) for n in names}
+    called = []
+
+    def note(frame, event, argument):
+        code = frame.f_code
+        step = (code.co_filename, code.co_name)
+        if event == "call" and step in named and step not in called:
+            called.append(step)
+
+    model = lrisk.RiskRegressor("superquantile:0.7")
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        model.fit(X, Y)
+    finally:
+        sys.setprofile(before)
+    assert called == [(str(p), n) for p, names in zip(places, functions) for n in names]
+
+
 def test_the_recipes_are_enough(tmp_path):
     package = tmp_path / "lrisk"
     shutil.copytree(
