@@ -15,7 +15,7 @@ import numpy as np
 from .._params import refused
 from .._typing import Floats
 from ..noise import Exact, GaussianNoise, Noise
-from .kernels import Kernel
+from .kernels import CorrectableKernel
 from .surrogates import Surrogate, Terms, bounded
 
 #: Frequencies at which |φ| is smaller are dropped: 1/φ would amplify them too much.
@@ -54,7 +54,7 @@ class RandomFeatures:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: CorrectableKernel,
         noise: Noise,
         n_features: int,
         n_components: int,

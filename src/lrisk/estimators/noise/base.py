@@ -10,7 +10,7 @@ from ..._params import Parameters, check_choice, check_count, check_real, refuse
 from ..._typing import Floats
 from ..._validation import check_flag, validate_data
 from ..._warnings import NoiseMismatchWarning
-from ...corrections import KERNELS, Kernel
+from ...corrections import KERNELS, CorrectableKernel
 from ...corrections.checks import check_noise_scale, further_copies
 from ...corrections.covariances import CorrectedRows, corrected_rows
 from ...noise import Noise, Replicates
@@ -230,7 +230,7 @@ def check_kernel_parameters(estimator: Any) -> None:
     if estimator.random_features and estimator.budget is not None:
         rule, remedy = "None with random_features=True", "choose one of the two"
         raise ValueError(refused(estimator, "budget", rule, estimator.budget, remedy))
-    if isinstance(estimator.kernel, Kernel):
+    if isinstance(estimator.kernel, CorrectableKernel):
         estimator.kernel.validate()
         if estimator.gamma != "auto":
             rule, remedy = "left alone when kernel is an object", "set it there"

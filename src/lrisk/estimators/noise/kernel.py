@@ -12,7 +12,7 @@ from ..._params import refused
 from ..._typing import Floats
 from ..._validation import unchanged_on_error, validate_data
 from ..._warnings import NoiseMismatchWarning
-from ...corrections import Gaussian, Kernel, RandomFeatures, Surrogate
+from ...corrections import CorrectableKernel, Gaussian, RandomFeatures, Surrogate
 from ...corrections.bounds import surrogate_ball
 from ...corrections.checks import refuse_target_covariance
 from ...corrections.surrogates import check_closed_form, natural_width, terms_matrix
@@ -66,7 +66,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     noise : Noise or None, default=None
         `GaussianNoise`, `LaplaceNoise` or `Exact`; `CharacteristicNoise` needs
         `random_features`.
-    kernel : {"rbf"} or Kernel, default="rbf"
+    kernel : {"rbf"} or CorrectableKernel, default="rbf"
         ``"rbf"`` is exp(−gamma‖u‖²). Objects of `lrisk.corrections`: `Gaussian` (also
         per feature, or a matrix), `Laplacian`, `Matern`, `RationalQuadratic`.
     gamma : "auto" or float, default="auto"
@@ -143,6 +143,10 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
+    See Also
+    --------
+    NoiseCorrectedRegressor : For linear relations.
+
     Examples
     --------
     >>> import numpy as np
@@ -161,7 +165,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     def __init__(
         self,
         noise: Noise | None = None,
-        kernel: str | Kernel = "rbf",
+        kernel: str | CorrectableKernel = "rbf",
         *,
         gamma: float | str = "auto",
         radius: float | str = "auto",
@@ -309,7 +313,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         d = copies.shape[2]
         self._world_noise = noise.rescaled(self.scale_, self.correction)
         kernel = self.kernel
-        if not isinstance(kernel, Kernel):
+        if not isinstance(kernel, CorrectableKernel):
             width = (
                 natural_width(copies[0], self._world_noise, one_copy)
                 if isinstance(self.gamma, str)
