@@ -13,9 +13,10 @@ from .targets import ClassTargets, NumberTargets
 
 
 class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
-    r"""Kernel regression that minimises a spectral risk of its losses.
+    r"""Kernel regression without the rows of largest error, or for them.
 
-    Minimises over f in the kernel's space
+    ``KernelRidge`` minimises the mean of the squared errors. This minimises a weighted
+    mean of the *sorted* ones (see `RiskRegressor`) over f in the kernel's space:
 
     .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|f\|^2,
               \qquad \ell_i = \ell(y_i, f(x_i))
@@ -23,7 +24,8 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
     with :math:`\ell_{(1)} \le \dots \le \ell_{(n)}` the sorted losses, σ the weights of
     the spectrum and W the sum of the sample weights. ``"subquantile:p"`` fits the rows
     of lowest loss and leaves out the others, which may be wrong (paper 2, equation 6
-    with its missing 1/(np)); increasing spectra care for the largest losses.
+    with its missing 1/(np)); increasing spectra care for the largest losses. There is
+    no intercept, as in ``KernelRidge``: centre the targets if their mean is far from 0.
 
     Parameters
     ----------
@@ -92,6 +94,7 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
 
     See Also
     --------
+    RobustRegressor : For an unknown share of wrong rows.
     lrisk.displays.LossDisplay : The losses and the cut between kept and left out.
 
     Notes
@@ -173,11 +176,12 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
 
 
 class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
-    r"""Kernel classification that minimises a spectral risk of its losses.
+    r"""Kernel classification without the rows told worst, or for them.
 
-    Minimises Σσ_iℓ_(i) + α/(2W)‖f‖² over f in the kernel's space, with the logistic
-    loss for two classes and the multinomial one for more (paper 2, algorithm 1), or the
-    squared hinge loss for two.
+    Minimises Σσ_iℓ_(i) + α/(2W)‖f‖², a weighted mean of the *sorted* losses (see
+    `RiskClassifier`), over f in the kernel's space, without an intercept. The loss is
+    the logistic one for two classes and the multinomial one for more (paper 2,
+    algorithm 1), or the squared hinge loss for two.
 
     Parameters
     ----------
@@ -217,6 +221,11 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         As in `KernelRiskRegressor`.
     n_iter_, solver_, history_
         As in `RiskClassifier`.
+
+    See Also
+    --------
+    KernelRiskRegressor : The same for numbers.
+    RobustClassifier : For an unknown share of wrong labels.
 
     Notes
     -----

@@ -203,6 +203,11 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         The fit of all rows; `coef_`, `intercept_`, `objective_`, `dual_gap_`,
         `risk_weights_`, `n_iter_` and `solver_` are its own.
 
+    See Also
+    --------
+    RiskRegressor : One fit with a given alpha.
+    lrisk.risk_path : Fits for many penalties, without choosing.
+
     Examples
     --------
     >>> import lrisk
@@ -257,6 +262,11 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
     classes_ : array of shape (n_classes,)
     alpha_, best_risk_, cv_risks_, best_estimator_
         As for `RiskRegressorCV`.
+
+    See Also
+    --------
+    RiskClassifier : One fit with a given alpha.
+    lrisk.risk_path : Fits for many penalties, without choosing.
 
     Examples
     --------
