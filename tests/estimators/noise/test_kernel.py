@@ -51,6 +51,30 @@ def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
+def test_gamma_is_that_of_scikit_learn_and_of_the_variance_by_default():
+    X, _, y, (P, Q) = waves(200)
+    # 1/(1/0.3) is not 0.3
+    given = NoiseCorrectedKernelRegressor(Exact(), gamma=0.3).fit(X, y)
+    assert given.gamma_ == 0.3
+    auto = NoiseCorrectedKernelRegressor(GaussianNoise(0.16)).fit(P, y, X2=Q)
+    clean = P.var(axis=0).sum() - 2 * 0.16
+    assert auto.gamma_ == pytest.approx(1.0 / clean, rel=1e-12)
+
+
+def test_components_are_landmarks_or_random_features():
+    X, _, y, (_P, _Q) = waves(60)
+    options = {"gamma": 0.5, "random_state": 0}
+    rows = NoiseCorrectedKernelRegressor(Exact(), n_components=20, **options)
+    assert rows.fit(X, y).support_.shape == (20, 2)
+    every = NoiseCorrectedKernelRegressor(Exact(), n_components=None, **options)
+    assert every.fit(X, y).support_.shape == (60, 2)
+    drawn = NoiseCorrectedKernelRegressor(Exact(), **features(30), **options)
+    assert drawn.fit(X, y).dual_coef_.shape == (30,)
+    assert not hasattr(drawn, "support_")
+    with pytest.raises(ValueError, match="n_components must be a number with random"):
+        drawn.set_params(n_components=None).fit(X, y)
+
+
 def test_without_noise_it_is_kernel_ridge():
     X, _, y, _ = waves(80)
     ours = NoiseCorrectedKernelRegressor(

@@ -314,12 +314,13 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         self._world_noise = noise.rescaled(self.scale_, self.correction)
         kernel = self.kernel
         if not isinstance(kernel, CorrectableKernel):
-            width = (
-                natural_width(copies[0], self._world_noise, one_copy)
-                if isinstance(self.gamma, str)
-                else 1.0 / float(self.gamma)
-            )
-            self.gamma_, kernel = 1.0 / width, Gaussian(width)
+            if isinstance(self.gamma, str):
+                width = natural_width(copies[0], self._world_noise, one_copy)
+                self.gamma_ = 1.0 / width
+            else:
+                self.gamma_ = float(self.gamma)
+                width = 1.0 / self.gamma_
+            kernel = Gaussian(width)
         self._world_kernel = kernel
         self._features: RandomFeatures | None = None
         if not self.random_features:
