@@ -201,7 +201,8 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
     alpha : float > 0, default=1.0
         Penalty, on the scale of ``LogisticRegression(C=1/alpha)`` without intercept.
     class_weight : dict, "balanced" or None, default=None
-        As in `RiskClassifier`.
+        As in `RiskClassifier`. As there is no intercept, the weights of a class have no
+        say where none of its rows is near.
     radius : float or None, default=None
         Largest ‖f‖, for ``solver="subquantile"``.
     n_components : int or None, default=None
