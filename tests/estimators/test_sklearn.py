@@ -17,7 +17,7 @@ FEW_CENTRES = dict.fromkeys(
     ),
     "solver='subquantile' needs the whole kernel matrix",
 )
-#: Some of its rows are so far from all those of the class of weight 1000 that the kernel
+#: Some rows are so far from all those of the class of weight 1000 that the kernel
 #: between them is below 1e-7: without an intercept only the others speak there.
 NO_INTERCEPT = {"check_class_weight_classifiers": "a kernel model has no intercept"}
 

@@ -141,6 +141,10 @@ class TestPartialFit:
         assert not hasattr(RiskClassifier(solver="lsvrg"), "partial_fit")
         assert hasattr(RiskRegressor(solver="sgd"), "partial_fit")
         assert hasattr(RiskClassifier(solver=SGD()), "partial_fit")
+        with pytest.raises(AttributeError, match="has no attribute") as refusal:
+            RiskClassifier(solver="lsvrg").partial_fit(np.eye(2), [0, 1])
+        why = "RiskClassifier: partial_fit needs solver='sgd', got 'lsvrg'"
+        assert why in str(refusal.value.__cause__)
 
     def test_mean_spectrum_learns_the_line(self):
         X, y = regression(20_000)
