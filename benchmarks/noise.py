@@ -87,8 +87,9 @@ def kernels(rounds=40_000, d=5):
         "budget=100": ({"budget": 100}, 5_000),
     }
     for name, (options, target) in forms.items():
+        drawn = "n_components" in options
         model = NoiseCorrectedKernelRegressor(
-            noise, width=float(d), random_state=0, **options
+            noise, gamma=1.0 / d, random_features=drawn, random_state=0, **options
         )
         model.partial_fit(P[:200], y[:200], X2=Q[:200])
         early = len(pickle.dumps(model))
@@ -97,7 +98,7 @@ def kernels(rounds=40_000, d=5):
         note = f"  {len(model.dual_coef_)} coefficients, state {early:,} -> {late:,} B"
         report(name, rounds, spent, target, note)
     few = 4_000
-    model = NoiseCorrectedKernelRegressor(noise, width=float(d))
+    model = NoiseCorrectedKernelRegressor(noise, gamma=1.0 / d)
     model.partial_fit(P[:50], y[:50], X2=Q[:50])
     spent = seconds(lambda: model.partial_fit(P[:few], y[:few], X2=Q[:few]))
     report(f"exact, O(t), first {few:,} rounds", few, spent)

@@ -68,7 +68,10 @@ def kernel(rounds=20_000, sigma=0.4, widths=(1.0, 2.0, 3.0, 4.0)):
         rng = np.random.default_rng(seed)
         _, _, y, (P, Q) = waves(rounds, rng, sigma)
         test, f, _, _ = waves(4000, rng, sigma)
-        forms = {"features": {"n_components": 500}, "budget": {"budget": 100}}
+        forms = {
+            "features": {"n_components": 500, "random_features": True},
+            "budget": {"budget": 100},
+        }
         for form, options in forms.items():
             ways = {
                 "naive, one copy": (Exact(), P, None),
@@ -79,13 +82,15 @@ def kernel(rounds=20_000, sigma=0.4, widths=(1.0, 2.0, 3.0, 4.0)):
                 # The width of the smallest loss on rows to come, all of them noisy.
                 models = [
                     NoiseCorrectedKernelRegressor(
-                        noise, width=width, random_state=seed, **options
+                        noise, gamma=1.0 / width, random_state=seed, **options
                     ).partial_fit(rows, y, X2=X2)
                     for width in widths
                 ]
                 best = min(models, key=lambda model: model.progressive_loss_)
                 error = np.mean((best.predict(test) - f) ** 2) / f.var()
-                errors.setdefault(f"{form}: {way}", []).append((error, best.width_))
+                errors.setdefault(f"{form}: {way}", []).append(
+                    (error, 1.0 / best.gamma_)
+                )
     print(f"\nsin(2x)cos(1.5x'), σ={sigma}, T={rounds}: error/Var(f), widths chosen")
     for way, values in errors.items():
         mean = np.mean([error for error, _ in values])

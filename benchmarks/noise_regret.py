@@ -90,7 +90,7 @@ def kernel(rounds, seed, sigma=0.4, width=2.0):
     P, Q = (X + sigma * rng.normal(size=X.shape) for _ in range(2))
     model = NoiseCorrectedKernelRegressor(
         GaussianNoise(sigma**2),
-        width=width,
+        gamma=1.0 / width,
         learning_rate="theory",
         radius=1.0,
         angle=float(np.arccos(inner)),

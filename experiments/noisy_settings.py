@@ -65,7 +65,11 @@ def run(cell: Cell) -> Record:
     for name, (noise, X, X2) in curved.items():
         tried = [
             NoiseCorrectedKernelRegressor(
-                noise, width=width, n_components=300, random_state=cell["seed"]
+                noise,
+                gamma=1.0 / width,
+                n_components=300,
+                random_features=True,
+                random_state=cell["seed"],
             ).partial_fit(X, rows.y, X2=X2)
             for width in cell["widths"]
         ]

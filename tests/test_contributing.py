@@ -1,8 +1,17 @@
-"""A spectrum, a loss and a solver of one's own need what CONTRIBUTING.md says.
+"""A spectrum, loss, kernel and solver of one's own need what CONTRIBUTING.md says.
 
 Each is made as a reader would make it and entered into its registry; an estimator then
-takes it by name, certificate and all.
+takes it by name, certificate and all. The recipes are then followed to the letter in a
+copy of the package.
 """
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,3 +96,144 @@ def test_a_solver_of_ones_own_is_taken_by_name_and_checked():
     assert model.objective_ < lrisk.risk(0.5 * (Y - np.median(Y)) ** 2, "extremile:2")
     with pytest.raises(ValueError, match=r"increasing .* solver='one_step'"):
         lrisk.RiskRegressor("subquantile:0.5", solver="one_step").fit(X, Y)
+
+
+# -- the recipes, followed in a copy of the package ------------------------------------
+
+ROOT = Path(__file__).parents[1]
+HEADS = "import numpy as np\n\nfrom .base import Spectrum\n\n\n"
+SOLVER_HEADS = """import numpy as np
+
+from ..solution import Solution, Solver, Status
+
+
+"""
+#: For each recipe the files that are written, or the replacements in those there are.
+RECIPES = {
+    "spectrum": {
+        "spectra/halfway.py": HEADS + inspect.getsource(Halfway),
+        "spectra/names.py": [
+            ("from .base import", "from .halfway import Halfway\nfrom .base import"),
+            ("for family in (", "for family in (Halfway, "),
+        ],
+        "spectra/__init__.py": [
+            ("from .base", "from .halfway import Halfway as Halfway\nfrom .base")
+        ],
+    },
+    "loss": {
+        "losses/doubled.py": "from .squared import Squared\n\n\n"
+        + inspect.getsource(Doubled),
+        "losses/names.py": [
+            ("from .squared", "from .doubled import Doubled\nfrom .squared"),
+            ("for loss in (", "for loss in (Doubled, "),
+        ],
+        "losses/__init__.py": [
+            ("from .hinge", "from .doubled import Doubled as Doubled\nfrom .hinge")
+        ],
+    },
+    "kernel": {
+        "spaces/kernels.py": [
+            ('    "cosine": (),\n', '    "cosine": (),\n    "affine": (),\n'),
+            (
+                '            case "cosine":\n',
+                '            case "affine":\n'
+                "                return _bounded(1.0 + _products(X, Z))\n"
+                '            case "cosine":\n',
+            ),
+        ],
+    },
+    "solver": {
+        "solvers/certified/one_step.py": SOLVER_HEADS + inspect.getsource(OneStep),
+        "solvers/certified/__init__.py": [
+            (
+                "from .newton",
+                "from .one_step import OneStep as OneStep\nfrom .newton",
+            )
+        ],
+        "solvers/__init__.py": [
+            ("from .certified import", "from .certified import OneStep,"),
+            ("_CONVEX = (", "_CONVEX = (OneStep, "),
+        ],
+    },
+}
+FITS = """
+import warnings
+import numpy as np, lrisk
+warnings.simplefilter("ignore")
+X = np.random.default_rng(0).normal(size=(40, 2))
+y = X @ [1.0, 2.0]
+options = {"loss": "doubled", "solver": "one_step"}
+model = lrisk.RiskRegressor("halfway", **options).fit(X, y)
+kernel = lrisk.KernelRiskRegressor("halfway", kernel="affine", **options).fit(X, y)
+print(lrisk.__file__, model.solver_, kernel.solver_, kernel.predict(X[:1]).shape)
+"""
+
+
+def test_contributing_says_how_many_files_a_recipe_takes():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    said = re.findall(r"^## Add a (\w+) \((\d+) files?\)$", text, re.MULTILINE)
+    assert {name: int(count) for name, count in said} == {
+        name: len(files) for name, files in RECIPES.items()
+    }
+    for name, files in RECIPES.items():
+        section = text.split(f"## Add a {name} (")[1].split("\n## ")[0]
+        for path in files:
+            if (ROOT / "src/lrisk" / path).exists():
+                known = path in section or path.endswith("certified/__init__.py")
+                assert known, f"{path} is not named"
+
+
+def test_the_reading_list_leads_through_a_fit():
+    """What it names is there, and a fit goes through it in this order."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    listed = text.split("read, in this order:")[1].split("\n\n")[0]
+    entries = re.findall(r"`([\w/]+\.py)`(?:\s\(([^)]*)\))?", listed)
+    places = [ROOT / "src/lrisk" / path for path, _ in entries]
+    functions = [re.findall(r"`(\w+)`", names) for _, names in entries]
+    for place, names in zip(places, functions):
+        for name in names:
+            assert f"def {name}(" in place.read_text(), f"{place} has no {name}"
+    named = {(str(p), n) for p, names in zip(places, functions) for n in names}
+    called = []
+
+    def note(frame, event, argument):
+        code = frame.f_code
+        step = (code.co_filename, code.co_name)
+        if event == "call" and step in named and step not in called:
+            called.append(step)
+
+    model = lrisk.RiskRegressor("superquantile:0.7")
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        model.fit(X, Y)
+    finally:
+        sys.setprofile(before)
+    assert called == [(str(p), n) for p, names in zip(places, functions) for n in names]
+
+
+def test_the_recipes_are_enough(tmp_path):
+    package = tmp_path / "lrisk"
+    shutil.copytree(
+        ROOT / "src/lrisk", package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for files in RECIPES.values():
+        for path, content in files.items():
+            place = package / path
+            if isinstance(content, str):
+                assert not place.exists()
+                place.write_text(content)
+                continue
+            text = place.read_text()
+            for old, new in content:
+                assert old in text, f"{path} has no {old!r}"
+                text = text.replace(old, new, 1)
+            place.write_text(text)
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", FITS], env=env, cwd=tmp_path, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    where, *words = run.stdout.split()
+    assert Path(where).parent == package, run.stderr
+    assert words == ["one_step", "one_step", "(1,)"]

@@ -15,7 +15,7 @@ from lrisk.river import KernelRegressor, LinearRegressor
 MODELS = {
     "linear": LinearRegressor(Exact()),
     "kernel": KernelRegressor(
-        NoiseCorrectedKernelRegressor(Exact(), width=10.0, budget=9)
+        NoiseCorrectedKernelRegressor(Exact(), gamma=0.1, budget=9)
     ),
 }
 
@@ -96,7 +96,7 @@ def test_kernel_rows():
     X = rng.uniform(-2, 2, size=(1500, 1))
     y = np.sin(2 * X[:, 0])
     P, Q = (X + 0.3 * rng.normal(size=X.shape) for _ in range(2))
-    estimator = NoiseCorrectedKernelRegressor(GaussianNoise(0.09), width=1.0, budget=40)
+    estimator = NoiseCorrectedKernelRegressor(GaussianNoise(0.09), gamma=1.0, budget=40)
     model = KernelRegressor(estimator)
     for p, q, target in zip(P[:, 0], Q[:, 0], y):
         model.learn_one({"x": p}, target, x2={"x": q})
@@ -138,7 +138,11 @@ def test_a_bad_row_leaves_the_stream_where_it_was(kind, arguments, match):
     else:
         model = KernelRegressor(
             NoiseCorrectedKernelRegressor(
-                GaussianNoise(0.1), width=2.0, n_components=20, random_state=0
+                GaussianNoise(0.1),
+                gamma=0.5,
+                n_components=20,
+                random_features=True,
+                random_state=0,
             )
         )
     fine = {"x": {"a": 1.0, "b": 2.0}, "y": 1.0, "x2": {"a": 1.1, "b": 2.1}}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         noise,
         solvers,
         spectra,
+        utils,
     )
     from ._warnings import CollapsedFitWarning, NoiseMismatchWarning
     from .analysis.audit import AuditResult, audit
@@ -78,6 +79,7 @@ __all__ = [
     "risk_weights",
     "solvers",
     "spectra",
+    "utils",
     "write_audit",
 ]
 
@@ -85,7 +87,7 @@ __all__ = [
 # scikit-learn and numba.
 _MODULES = {
     "analysis", "baselines", "datasets", "displays", "losses", "metrics", "noise",
-    "solvers", "spectra",
+    "solvers", "spectra", "utils",
 }  # fmt: skip
 _HOMES = {
     "AuditResult": ".analysis.audit",

@@ -45,6 +45,7 @@ __all__ = [
     "default_of",
     "generator",
     "rows_of",
+    "streams_by_sgd",
     "unchanged_on_error",
     "validate_data",
     "with_callbacks",
@@ -155,6 +156,17 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(random_state)
+
+
+def streams_by_sgd(estimator: Any) -> bool:
+    """Whether `partial_fit` is there, for ``available_if``; why not, if it is not."""
+    solver = estimator.solver
+    if getattr(solver, "name", solver) == "sgd":
+        return True
+    raise AttributeError(
+        f"{type(estimator).__name__}: partial_fit needs solver='sgd', got {solver!r}; "
+        "fit works with every solver."
+    )
 
 
 def check_flag(owner: object, name: str, value: object) -> None:

@@ -144,7 +144,7 @@ class KernelRegressor(base.Regressor):
     Parameters
     ----------
     estimator : NoiseCorrectedKernelRegressor
-        With `width` set, and a `budget` or `n_components` for streams that do not end.
+        With `gamma` set, and a `budget` or `random_features` for endless streams.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class KernelRegressor(base.Regressor):
     >>> from lrisk.noise import Exact
     >>> from lrisk.river import KernelRegressor
     >>> model = KernelRegressor(
-    ...     NoiseCorrectedKernelRegressor(Exact(), width=1.0, budget=20)
+    ...     NoiseCorrectedKernelRegressor(Exact(), gamma=1.0, budget=20)
     ... )
     >>> for t in range(50):
     ...     model.learn_one({"a": t % 5}, float(t % 5 == 2))
@@ -167,7 +167,7 @@ class KernelRegressor(base.Regressor):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        yield {"estimator": NoiseCorrectedKernelRegressor(Exact(), width=1.0, budget=9)}
+        yield {"estimator": NoiseCorrectedKernelRegressor(Exact(), gamma=1.0, budget=9)}
 
     def learn_one(
         self, x: Row, y: float, x2: Row | None = None, noise_scale: float | None = None

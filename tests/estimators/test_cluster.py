@@ -244,6 +244,9 @@ def test_a_stream_goes_on_from_a_fit_and_a_fit_begins_anew(clouds):
 def test_partial_fit_is_there_only_for_sgd():
     assert not hasattr(RiskKMeans(3), "partial_fit")
     assert hasattr(RiskKMeans(3, solver="sgd"), "partial_fit")
+    with pytest.raises(AttributeError) as refusal:
+        RiskKMeans(3).partial_fit(np.zeros((4, 1)))
+    assert "RiskKMeans: partial_fit needs solver='sgd'" in str(refusal.value.__cause__)
 
 
 def test_searches_reach_into_the_spectrum(clouds):

@@ -260,7 +260,7 @@ def test_constant_features_and_targets_are_nobodys_fault(data):
 def test_paths_weights_and_certificates(data):
     X, y = data["X"], data["y"]
     with pytest.raises(ValueError, match="X must be at most"):
-        lrisk.risk_path(lrisk.RiskRegressor(), X * 1e200, y, alphas=[1.0])
+        lrisk.risk_path(X * 1e200, y, alphas=[1.0])
     with pytest.raises(ValueError, match="y must be at most"):
         lrisk.certify(lrisk.RiskRegressor().fit(X, y), X, y * 1e200)
     for size in (1e300, 1e-300):

@@ -32,10 +32,11 @@ def test_estimator_checks(estimator, check):
 def test_path_is_that_of_single_fits(values):
     X, y = diabetes()
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    model = lrisk.RiskRegressor("superquantile:0.7", tol=1e-9)
     path = lrisk.risk_path(
-        model, X, y, alphas=ALPHAS, values=values, sample_weight=weight
-    )
+        X, y, spectrum="superquantile:0.7", alphas=ALPHAS, values=values,
+        sample_weight=weight, tol=1e-9,
+    )  # fmt: skip
+    assert list(path.alphas) == ALPHAS
     for i, value in enumerate(values or [0.7]):
         for j, alpha in enumerate(ALPHAS):
             single = lrisk.RiskRegressor(
@@ -46,15 +47,19 @@ def test_path_is_that_of_single_fits(values):
             np.testing.assert_allclose(path.coefs[i, j], single.coef_, atol=1e-3)
             assert path.intercepts[i, j] == pytest.approx(single.intercept_, abs=1e-3)
     assert np.all(path.dual_gaps <= 1e-9) and np.all(path.n_iters >= 1)
-    assert not hasattr(model, "coef_") and model.spectrum == "superquantile:0.7"
 
 
 def test_path_of_a_classifier():
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(0)) / X.std(0)
-    model = lrisk.RiskClassifier("extremile", tol=1e-7)
-    path = lrisk.risk_path(model, X, y, alphas=[1.0], values=[1.0, 1.5, 2.0])
+    options = {"spectrum": "extremile", "loss": "logistic", "tol": 1e-7}
+    path = lrisk.risk_path(X, y, alphas=[1.0], values=[1.0, 1.5, 2.0], **options)
     assert path.coefs.shape == (3, 1, 1, 30)
+    # Weights of classes are those of their rows, here as in the classifier.
+    factor = np.where(y == 0, 3.0, 1.0)
+    by_rows = lrisk.risk_path(X, y, sample_weight=factor, **options)
+    by_class = lrisk.risk_path(X, y, class_weight={0: 3.0}, **options)
+    np.testing.assert_array_equal(by_rows.coefs, by_class.coefs)
     assert np.all(np.diff(path.objectives[:, 0]) > 0)  # a stronger spectrum costs more
 
 
@@ -92,19 +97,19 @@ def test_bad_grids_are_refused():
     with pytest.raises(ValueError, match="alphas must be"):
         lrisk.RiskRegressorCV(alphas=[]).fit(X, y)
     with pytest.raises(ValueError, match="alphas must be"):
-        lrisk.risk_path(lrisk.RiskRegressor(), X, y, alphas=[-1.0])
+        lrisk.risk_path(X, y, alphas=[-1.0])
     with pytest.raises(ValueError, match="one parameter"):
-        lrisk.risk_path(lrisk.RiskRegressor("mean"), X, y, alphas=[1.0], values=[0.5])
-    with pytest.raises(TypeError, match="estimator must be"):
-        lrisk.risk_path(RidgeCV(), X, y, alphas=[1.0])
+        lrisk.risk_path(X, y, spectrum="mean", alphas=[1.0], values=[0.5])
+    with pytest.raises(ValueError, match="class_weight must be None with loss='squa"):
+        lrisk.risk_path(X, y, class_weight="balanced")
+    with pytest.raises(ValueError, match="loss must be one of"):
+        lrisk.risk_path(X, y, loss="cubed")
 
 
 def test_values_of_a_path_may_come_from_a_generator():
     X, y = diabetes()
     values = (q for q in (0.5, 0.9))
-    path = lrisk.risk_path(
-        lrisk.RiskRegressor("superquantile"), X, y, alphas=[1.0], values=values
-    )
+    path = lrisk.risk_path(X, y, alphas=[1.0], values=values)
     np.testing.assert_array_equal(path.values, [0.5, 0.9])
     assert path.coefs.shape == (2, 1, 10)
 

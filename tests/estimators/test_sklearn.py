@@ -17,10 +17,15 @@ FEW_CENTRES = dict.fromkeys(
     ),
     "solver='subquantile' needs the whole kernel matrix",
 )
+#: Some rows are so far from all those of the class of weight 1000 that the kernel
+#: between them is below 1e-7: without an intercept only the others speak there.
+NO_INTERCEPT = {"check_class_weight_classifiers": "a kernel model has no intercept"}
 
 
 def _refused(estimator):
-    return FEW_CENTRES if getattr(estimator, "solver", "") == "subquantile" else {}
+    if getattr(estimator, "solver", "") == "subquantile":
+        return FEW_CENTRES
+    return NO_INTERCEPT if repr(estimator) == "KernelRiskClassifier()" else {}
 
 
 @pytest.mark.filterwarnings("ignore::lrisk.CollapsedFitWarning")  # tiny noise data

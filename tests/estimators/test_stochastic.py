@@ -17,8 +17,9 @@ from lrisk.solvers import LSVRG, SGD, SOREL
 
 #: Checks that ask two fits on different draws to agree to seven digits. The promises
 #: are kept statistically: see `test_weights_count_like_copies` in tests/solvers and
-#: `test_weights_in_a_stream` here.
+#: `test_weights_in_a_stream` here. The last sets max_iter, which solver objects refuse.
 RANDOM = {
+    "check_class_weight_classifiers": "a solver object has a limit of its own",
     "check_sample_weight_equivalence_on_dense_data": "draws differ between the fits",
     "check_sample_weight_equivalence_on_sparse_data": "draws differ between the fits",
 }
@@ -141,6 +142,10 @@ class TestPartialFit:
         assert not hasattr(RiskClassifier(solver="lsvrg"), "partial_fit")
         assert hasattr(RiskRegressor(solver="sgd"), "partial_fit")
         assert hasattr(RiskClassifier(solver=SGD()), "partial_fit")
+        with pytest.raises(AttributeError, match="has no attribute") as refusal:
+            RiskClassifier(solver="lsvrg").partial_fit(np.eye(2), [0, 1])
+        why = "RiskClassifier: partial_fit needs solver='sgd', got 'lsvrg'"
+        assert why in str(refusal.value.__cause__)
 
     def test_mean_spectrum_learns_the_line(self):
         X, y = regression(20_000)

@@ -48,7 +48,7 @@ def test_kernel_risk_from_two_copies():
     X = rng.uniform(-2, 2, size=(40_000, 1))
     y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=len(X))
     P, Q = (X + 0.4 * rng.normal(size=X.shape) for _ in range(2))
-    model = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), width=2.0, alpha=1.0)
+    model = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), gamma=0.5, alpha=1.0)
     model.set_params(random_state=0).fit(P[:1000], y[:1000], X2=Q[:1000])
     clean = np.mean((model.predict(X) - y) ** 2)
     assert corrected_risk(model, P, y, Q) == pytest.approx(clean, abs=0.02)
@@ -134,7 +134,9 @@ def test_many_copies():
     X, y, P, Q = problem(n=100_000)
     third = X + 0.6 * np.random.default_rng(5).normal(size=X.shape)
     linear = Ridge(alpha=100.0).fit(P[:500], y[:500])
-    kernel = NoiseCorrectedKernelRegressor(GaussianNoise(0.36), width=6.0, alpha=30.0)
+    kernel = NoiseCorrectedKernelRegressor(
+        GaussianNoise(0.36), gamma=1 / 6.0, alpha=30.0
+    )
     kernel.set_params(random_state=0).fit(P[:1000], y[:1000], X2=Q[:1000])
     for model in (linear, kernel):
         clean = np.mean((model.predict(X) - y) ** 2)

@@ -4,20 +4,20 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .._params import check_count, check_real
 from .._threads import blas_threads_for
-from .._typing import AnyArray, Floats
+from .._typing import Floats
 from .._validation import (
     check_flag,
     classes_and_codes,
     unchanged_on_error,
     validate_data,
 )
-from ..procedures.label_noise import probabilities
+from ..class_scores import ClassScores
 from ..spaces import FactoredSpace, Kernel, KernelRows, KernelSpace, LinearSpace
 from .base import checked_rows, warn_of_limit
 from .weighted import WeightedCurve, WeightedFit, WeightedLine, WeightedScores
@@ -227,7 +227,7 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
         return self._scores(X)
 
 
-class TiltedClassifier(ClassifierMixin, TiltedEstimator):
+class TiltedClassifier(ClassScores, TiltedEstimator):
     r"""Classification under a tilted risk (TERM), linear or with a kernel.
 
     Minimises over f, for t < 0,
@@ -287,8 +287,6 @@ class TiltedClassifier(ClassifierMixin, TiltedEstimator):
     >>> model.score(bad.X, y) > 0.9
     True
     """
-
-    classes_: AnyArray
 
     def __init__(
         self,
@@ -362,13 +360,3 @@ class TiltedClassifier(ClassifierMixin, TiltedEstimator):
         """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
         scores = self._scores(X)
         return scores.ravel() if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any) -> AnyArray:
-        """Predict classes; shape (n_samples,)."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities in the order of `classes_`; shape (n_samples, n_classes)."""
-        return probabilities(self.decision_function(X))

@@ -5,8 +5,8 @@ from .covariances import CorrectedRows, corrected_rows
 from .features import RandomFeatures
 from .kernels import (
     KERNELS,
+    CorrectableKernel,
     Gaussian,
-    Kernel,
     Laplacian,
     Matern,
     RationalQuadratic,
@@ -23,9 +23,9 @@ from .surrogates import Surrogate
 __all__ = [
     "KERNELS",
     "ConditionalScore",
+    "CorrectableKernel",
     "CorrectedRows",
     "Gaussian",
-    "Kernel",
     "Laplacian",
     "Matern",
     "OneCopy",

@@ -225,7 +225,9 @@ def corrected_rows(
     mean = copies.mean(axis=0) if m > 1 else copies[0]
     cross = correction * noise.target_covariance(d)
     if not noise.knows_covariance:
-        return CorrectedRows(mean, _spread(copies, mean, noise, correction), cross)
+        return CorrectedRows(
+            mean, _spread_of_copies(copies, mean, noise, correction), cross
+        )
     weight = correction / m
     if noise_scale is not None and noise_scale.ndim == 3:
         return CorrectedRows(mean, RowFull(weight * noise_scale), cross)
@@ -246,7 +248,7 @@ def centred(rows: CorrectedRows) -> CorrectedRows:
     return CorrectedRows(mean, scaled(rows.covariance, left), left * rows.cross)
 
 
-def _spread(
+def _spread_of_copies(
     copies: Floats, mean: Floats, noise: Noise, correction: float
 ) -> Deviations:
     """The unbiased estimate of C_i from the copies themselves."""

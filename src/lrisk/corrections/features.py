@@ -15,7 +15,7 @@ import numpy as np
 from .._params import refused
 from .._typing import Floats
 from ..noise import Exact, GaussianNoise, Noise
-from .kernels import Kernel
+from .kernels import CorrectableKernel
 from .surrogates import Surrogate, Terms, bounded
 
 #: Frequencies at which |φ| is smaller are dropped: 1/φ would amplify them too much.
@@ -54,7 +54,7 @@ class RandomFeatures:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: CorrectableKernel,
         noise: Noise,
         n_features: int,
         n_components: int,
@@ -78,7 +78,7 @@ class RandomFeatures:
             kept = np.abs(phi) >= SMALLEST
             if not kept.any():
                 rule = "smooth enough for the noise: every frequency is lost in it"
-                remedy = "use a larger width"
+                remedy = "use a larger width (a smaller gamma)"
                 raise ValueError(
                     refused("random features", "kernel", rule, kernel, remedy)
                 )
@@ -111,8 +111,8 @@ class RandomFeatures:
             ratio = self._decay * np.exp(1j * self._phase) / own
             growth = np.abs(ratio) ** 2 @ self._amplitude**2 / self.squared_radius
         if not np.all(growth <= GROWTH**2):  # NaN is refused too
-            remedy = "leave out rows of so much noise, or use a larger width"
-            rule = f"small enough for the width: features may grow {GROWTH:g}-fold"
+            remedy = "leave out rows of so much noise, or use a smaller gamma"
+            rule = f"small enough for the kernel: features may grow {GROWTH:g}-fold"
             seen = float(factor[~(growth <= GROWTH**2)].max())
             raise ValueError(
                 refused("random features", "noise_scale", rule, seen, remedy)

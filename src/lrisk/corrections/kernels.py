@@ -36,13 +36,13 @@ class Mixture(NamedTuple):
         return total
 
 
-class Kernel(Parameters):
+class CorrectableKernel(Parameters):
     """A kernel that can be corrected."""
 
     name: ClassVar[str]
 
     def value(self, squared: Floats) -> Floats:
-        """K at squared distances."""
+        """k at squared distances."""
         raise NotImplementedError
 
     def mixture(self, lowest: float) -> Mixture:
@@ -50,7 +50,7 @@ class Kernel(Parameters):
         raise NotImplementedError
 
 
-class Gaussian(Kernel):
+class Gaussian(CorrectableKernel):
     """k(u) = exp(−uᵀM⁻¹u).
 
     Parameters
@@ -96,7 +96,7 @@ class Gaussian(Kernel):
         return Mixture(np.ones(1), np.array([float(self.width)]), 0.0)
 
 
-class RadialKernel(Kernel):
+class RadialKernel(CorrectableKernel):
     """Base of the kernels that are genuine mixtures."""
 
     def widths(self) -> Any:
@@ -241,7 +241,7 @@ class RationalQuadratic(RadialKernel):
         return (1.0 + squared / self.m) ** -self.alpha
 
 
-KERNELS: dict[str, type[Kernel]] = {
+KERNELS: dict[str, type[CorrectableKernel]] = {
     kernel.name: kernel for kernel in (Gaussian, Laplacian, Matern, RationalQuadratic)
 }
 

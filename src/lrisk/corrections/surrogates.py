@@ -23,7 +23,7 @@ from .._params import refused
 from .._typing import Floats
 from ..noise import Exact, GaussianNoise, LaplaceNoise, Noise
 from ..noise.base import expanded
-from .kernels import Gaussian, Kernel, Mixture
+from .kernels import CorrectableKernel, Gaussian, Mixture
 
 
 class GaussianTerms(NamedTuple):
@@ -116,7 +116,9 @@ class Surrogate:
     2.0
     """
 
-    def __init__(self, kernel: Kernel, noise: Noise, n_features: int) -> None:
+    def __init__(
+        self, kernel: CorrectableKernel, noise: Noise, n_features: int
+    ) -> None:
         check_closed_form(noise)
         self.kernel, self.noise = kernel, noise
         self.error = 0.0
@@ -147,7 +149,7 @@ class Surrogate:
 
     # -- the two noises ----------------------------------------------------------------
 
-    def _for_gaussian(self, kernel: Kernel, cov: Floats, d: int) -> None:
+    def _for_gaussian(self, kernel: CorrectableKernel, cov: Floats, d: int) -> None:
         sigma = np.diag(cov) if cov.ndim == 1 else cov
         if isinstance(kernel, Gaussian):
             M = width_matrix(kernel, d)
@@ -172,7 +174,9 @@ class Surrogate:
         rates = np.tile(1.0 / widths, (1, d))
         self.clean_terms = GaussianTerms(mixture.weights, rates)
 
-    def _for_laplace(self, kernel: Kernel, noise: LaplaceNoise, d: int) -> None:
+    def _for_laplace(
+        self, kernel: CorrectableKernel, noise: LaplaceNoise, d: int
+    ) -> None:
         squares = noise.scales(d) ** 2
         self.rotation = np.eye(d)
         if isinstance(kernel, Gaussian):
@@ -206,7 +210,7 @@ def check_closed_form(noise: Noise) -> None:
         return
     rule = "GaussianNoise, LaplaceNoise or Exact for a kernel in closed form"
     remedy = (
-        "use n_components=500 (random features)"
+        "use random_features=True"
         if noise.knows_characteristic
         else "kernel models need the noise's distribution, e.g. GaussianNoise(cov)"
     )
@@ -226,7 +230,8 @@ def check_width(kernel: Gaussian, M: Floats, sigma: Floats, times: float = 2.0) 
         return
     rule = f"such that M − {times:g}Σ is positive definite"
     smallest = (
-        f"a width above {ratio * float(kernel.width):.6g}"
+        f"a width above {(lowest := ratio * float(kernel.width)):.6g} (gamma below "
+        f"{1.0 / lowest:.6g})"
         if np.ndim(kernel.width) == 0
         else f"a width more than {ratio:.6g} times as large"
     )

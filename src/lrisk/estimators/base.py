@@ -207,21 +207,25 @@ class RiskEstimator(SpectrumEstimator):
         """Types of numbers that X may keep; None means its own."""
         return [np.float64, np.float32]
 
-    def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Floats]:
-        """Data for a fitted estimator, targets as the loss wants them."""
-        X, y = self._check_data(X, y, reset=False)
-        return X, self._encode_again(y)
+    def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Data for a fitted estimator."""
+        return self._check_data(X, y, reset=False)
+
+    def _row_weights(self, y: Any, sample_weight: Any) -> Floats | None:
+        """Weights of all rows; None means equal ones."""
+        return check_row_weights(sample_weight, len(y))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """The problem of a fit to checked data; the estimator is not changed."""
-        weight, kept = _weights_and_kept(sample_weight, X.shape[0])
+        weight, kept = _kept(self._row_weights(y, sample_weight), X.shape[0])
         classes, target = self._encode(y if kept.all() else y[kept])
         return self._problem(X, target, weight, kept, classes)
 
     def _prepare_again(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """The problem of which a fitted estimator is to be a solution, on any data."""
-        X, target = self._check_data_again(X, y)
-        weight, kept = _weights_and_kept(sample_weight, X.shape[0])
+        X, y = self._check_data_again(X, y)
+        weight, kept = _kept(self._row_weights(y, sample_weight), X.shape[0])
+        target = self._encode_again(y)
         classes = getattr(self, "classes_", None)
         target = target if kept.all() else target[kept]
         return self._problem(X, target, weight, kept, classes, again=True)
@@ -335,9 +339,8 @@ class RiskEstimator(SpectrumEstimator):
         return tags
 
 
-def _weights_and_kept(sample_weight: Any, n_rows: int) -> tuple[Floats | None, Bools]:
+def _kept(weight: Floats | None, n_rows: int) -> tuple[Floats | None, Bools]:
     """Weights of the rows that have any, and which these are."""
-    weight = check_row_weights(sample_weight, n_rows)
     if weight is None:
         return None, np.ones(n_rows, dtype=bool)
     kept = weight > 0

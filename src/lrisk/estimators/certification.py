@@ -18,8 +18,9 @@ from .robust_base import RobustEstimator
 def certify(
     estimator: RiskEstimator, X: Any, y: Any, sample_weight: Any = None
 ) -> Certificate:
-    """Bound from below what any coefficients could reach, and compare the fitted ones.
+    """Prove how far a fitted model is, at most, from the best possible one.
 
+    The proof is a number below the objective of all coefficients (a duality gap).
     Everything is recomputed from the coefficients and the data. The lower bound comes
     from `risk_weights_` when they belong to these rows, and otherwise, or when that
     bound is loose, from solving the problem anew: a lower bound holds however it was
@@ -37,6 +38,10 @@ def certify(
     -------
     Certificate
         ``primal``, ``dual``, ``gap`` and ``relative_gap``.
+
+    See Also
+    --------
+    RiskRegressor : Its `dual_gap_` is the gap found while fitting.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from .._validation import (
     IterationCallbacks,
     check_flag,
     generator,
+    streams_by_sgd,
     unchanged_on_error,
     validate_data,
     with_callbacks,
@@ -37,19 +38,25 @@ from .base import SpectrumEstimator, as_csr, progress
 class RiskKMeans(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SpectrumEstimator
 ):
-    """K-means under a spectral risk: by default trimmed, so that outliers do not count.
+    r"""K-means whose centres rows far from all of them do not move (trimmed k-means).
 
-    Minimises Σ_i σ_i ℓ_(i)(C) over k centres C, where ℓ_i(C) is the squared distance of
-    row i to the nearest centre and ℓ_(1) ≤ … ≤ ℓ_(n) (paper 1, section 4.3). The mean
-    is plain k-means; a spectrum that weights large losses less leaves rows far from
-    every centre out of account.
+    ``KMeans`` minimises the mean squared distance to the nearest centre; one far row
+    can take a centre for itself. This minimises a weighted mean of the *sorted*
+    distances, by default that of the nearest four fifths of the rows:
+
+    .. math:: \sum_i \sigma_i \ell_{(i)}(C)
+
+    over k centres C, where ℓ_i(C) is the squared distance of row i to the nearest
+    centre and ℓ_(1) ≤ … ≤ ℓ_(n) (paper 1, section 4.3). The mean is plain k-means; a
+    spectrum that weights large losses less leaves rows far from every centre out of
+    account.
 
     Parameters
     ----------
     n_clusters : int, default=8
     spectrum : str or Spectrum, default="subquantile"
         ``"subquantile:p"`` keeps the mass p nearest to the centres: rows far out, up to
-        a mass of 1 − p, do not move them, however far (half of the rows by default).
+        a mass of 1 − p, do not move them, however far (a fifth of the rows by default).
         ``"risk_seeking_extremile:r"`` fades instead of cutting: a single row that is
         far enough takes a centre for itself. Increasing spectra are taken, too, and
         pull the centres towards the far rows.
@@ -101,6 +108,11 @@ class RiskKMeans(
     history_ : list of dict
         One record for each iteration of the best start.
     n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    lrisk.metrics.clustering_accuracy : Share of rows in the right cluster.
+    lrisk.displays.ClusterDisplay : Rows, centres and trimmed rows in the plane.
 
     Notes
     -----
@@ -204,7 +216,7 @@ class RiskKMeans(
             warnings.warn(message, ConvergenceWarning, stacklevel=FIT_DEPTH)
         return self
 
-    @available_if(lambda self: self.solver == "sgd")
+    @available_if(streams_by_sgd)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take steps of ``"sgd"`` on these rows, ``batch_size`` at a time.
 

@@ -7,14 +7,16 @@ from .._typing import Floats
 from ..losses import Loss
 from ..solvers import Solver
 from ..spectra import Spectrum
+from .class_weights import ClassWeight
 from .kernel_base import KernelParameter, KernelRiskEstimator
 from .targets import ClassTargets, NumberTargets
 
 
 class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
-    r"""Kernel regression that minimises a spectral risk of its losses.
+    r"""Kernel regression without the rows of largest error, or for them.
 
-    Minimises over f in the kernel's space
+    ``KernelRidge`` minimises the mean of the squared errors. This minimises a weighted
+    mean of the *sorted* ones (see `RiskRegressor`) over f in the kernel's space:
 
     .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|f\|^2,
               \qquad \ell_i = \ell(y_i, f(x_i))
@@ -22,7 +24,8 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
     with :math:`\ell_{(1)} \le \dots \le \ell_{(n)}` the sorted losses, σ the weights of
     the spectrum and W the sum of the sample weights. ``"subquantile:p"`` fits the rows
     of lowest loss and leaves out the others, which may be wrong (paper 2, equation 6
-    with its missing 1/(np)); increasing spectra care for the largest losses.
+    with its missing 1/(np)); increasing spectra care for the largest losses. There is
+    no intercept, as in ``KernelRidge``: centre the targets if their mean is far from 0.
 
     Parameters
     ----------
@@ -91,6 +94,7 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
 
     See Also
     --------
+    RobustRegressor : For an unknown share of wrong rows.
     lrisk.displays.LossDisplay : The losses and the cut between kept and left out.
 
     Notes
@@ -172,11 +176,12 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
 
 
 class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
-    r"""Kernel classification that minimises a spectral risk of its losses.
+    r"""Kernel classification without the rows told worst, or for them.
 
-    Minimises Σσ_iℓ_(i) + α/(2W)‖f‖² over f in the kernel's space, with the logistic
-    loss for two classes and the multinomial one for more (paper 2, algorithm 1), or the
-    squared hinge loss for two.
+    Minimises Σσ_iℓ_(i) + α/(2W)‖f‖², a weighted mean of the *sorted* losses (see
+    `RiskClassifier`), over f in the kernel's space, without an intercept. The loss is
+    the logistic one for two classes and the multinomial one for more (paper 2,
+    algorithm 1), or the squared hinge loss for two.
 
     Parameters
     ----------
@@ -195,6 +200,9 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         Keyword arguments of a callable kernel.
     alpha : float > 0, default=1.0
         Penalty, on the scale of ``LogisticRegression(C=1/alpha)`` without intercept.
+    class_weight : dict, "balanced" or None, default=None
+        As in `RiskClassifier`. As there is no intercept, the weights of a class have no
+        say where none of its rows is near.
     radius : float or None, default=None
         Largest ‖f‖, for ``solver="subquantile"``.
     n_components : int or None, default=None
@@ -214,6 +222,11 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         As in `KernelRiskRegressor`.
     n_iter_, solver_, history_
         As in `RiskClassifier`.
+
+    See Also
+    --------
+    KernelRiskRegressor : The same for numbers.
+    RobustClassifier : For an unknown share of wrong labels.
 
     Notes
     -----
@@ -243,6 +256,7 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         alpha: float = 1.0,
+        class_weight: ClassWeight = None,
         radius: float | None = None,
         n_components: int | None = None,
         solver: str | Solver = "auto",
@@ -260,6 +274,7 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         self.coef0 = coef0
         self.kernel_params = kernel_params
         self.alpha = alpha
+        self.class_weight = class_weight
         self.radius = radius
         self.n_components = n_components
         self.solver = solver

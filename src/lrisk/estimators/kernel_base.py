@@ -211,7 +211,7 @@ class KernelRiskEstimator(RiskEstimator):
             return space.features_of(table)
         return np.ascontiguousarray(table).ravel()
 
-    def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Floats]:
+    def _check_data_again(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = super()._check_data_again(X, y)
         if self._centred_:
             return X, y

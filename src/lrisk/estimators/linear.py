@@ -9,19 +9,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._params import refused
 from .._typing import Floats
-from .._validation import unchanged_on_error, validate_data
+from .._validation import streams_by_sgd, unchanged_on_error, validate_data
 from ..losses import Loss
 from ..solvers import Solver
 from ..spectra import Spectrum
+from .class_weights import ClassWeight
 from .problem import Fit, Problem
 from .streaming import Streaming
 from .targets import ClassTargets, NumberTargets
 
 
 class RiskRegressor(NumberTargets, Streaming):
-    r"""Linear regression that minimises a spectral risk of its losses.
+    r"""Linear regression for the largest errors, or against them, as you choose.
 
-    Minimises over w and b
+    ``Ridge`` minimises the mean of the squared errors. This minimises a weighted mean
+    of the *sorted* ones, a spectral risk: ``"superquantile:0.9"`` is the mean of the
+    worst tenth (CVaR), ``"mean"`` is ``Ridge``, and ``"subquantile:0.8"`` leaves the
+    worst fifth out. For tails the fit is the best one there is, with a proof of that.
+    It minimises over w and b
 
     .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|w\|^2,
               \qquad \ell_i = \ell(y_i, x_i \cdot w + b)
@@ -35,6 +40,7 @@ class RiskRegressor(NumberTargets, Streaming):
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
         the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
         ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
+        By default the mean of the worse half; see Notes.
     loss : {"squared", "huber", "absolute", "pinball"} or Loss, default="squared"
         What one row costs: ½r² of its residual r, or `lrisk.losses.Huber`, |r|, or
         `lrisk.losses.Pinball`. Parameters follow a colon, as in ``"huber:1.35"`` and
@@ -99,7 +105,17 @@ class RiskRegressor(NumberTargets, Streaming):
     See Also
     --------
     RiskClassifier : The same for classes.
+    KernelRiskRegressor : The same for relations that are not linear.
+    RiskRegressorCV : Chooses alpha by the held-out risk.
+    RobustRegressor : For an unknown share of wrong rows.
     lrisk.certify : Recompute the certificate.
+
+    Notes
+    -----
+    The default, the worse half of the losses, is milder than the worst tenth that an
+    audit compares with: a tenth of a few hundred rows says little of the tail on new
+    rows, and a stronger spectrum should be chosen for a reason, by held-out risk
+    (`lrisk.metrics.make_risk_scorer`). The audit does that, and says which fit wins.
 
     Examples
     --------
@@ -142,7 +158,7 @@ class RiskRegressor(NumberTargets, Streaming):
         self.random_state = random_state
         self.verbose = verbose
 
-    @available_if(Streaming._streams)
+    @available_if(streams_by_sgd)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RiskRegressor":
         """Take stochastic steps on the next rows of a stream (``solver="sgd"`` only).
 
@@ -183,9 +199,12 @@ class RiskRegressor(NumberTargets, Streaming):
 
 
 class RiskClassifier(ClassTargets, Streaming):
-    r"""Linear classification that minimises a spectral risk of its losses.
+    r"""Linear classification for the rows told worst, or without them, as you choose.
 
-    Minimises over w and b
+    ``LogisticRegression`` minimises the mean loss of the rows. This minimises a
+    weighted mean of the *sorted* losses, a spectral risk: ``"superquantile:0.9"`` is
+    the mean of the worst tenth (CVaR), ``"mean"`` is ``LogisticRegression``, and
+    ``"subquantile:0.8"`` leaves the worst fifth out. It minimises over w and b
 
     .. math:: \sum_i \sigma_i \ell_{(i)} + \frac{\alpha}{2W} \|w\|^2
 
@@ -198,6 +217,7 @@ class RiskClassifier(ClassTargets, Streaming):
         How sorted losses are weighted, for example ``"superquantile:0.9"`` (the mean of
         the worst tenth), ``"extremile:2"``, ``"esrm:1"``, ``"mean"``, ``"worst_case"``;
         ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
+        By default the mean of the worse half; see Notes.
     loss : {"logistic", "squared_hinge"} or Loss, default="logistic"
         What one row costs; the squared hinge, on the scale of ``LinearSVC(C=1/alpha)``,
         is for two classes only and has no probabilities.
@@ -206,6 +226,9 @@ class RiskClassifier(ClassTargets, Streaming):
         ``LogisticRegression(C=1/alpha)``; the papers' μ is alpha/n. Intercepts are
         never penalised.
     fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class: the fit is the one with these
+        sample weights. ``"balanced"`` gives all classes the same weight in sum.
     solver : str or Solver, default="auto"
         For increasing spectra ``"newton"``, ``"lbfgs"`` and, for superquantiles of many
         rows, ``"band"`` solve to a certified optimum; ``"lsvrg"``, ``"sorel"``,
@@ -260,6 +283,9 @@ class RiskClassifier(ClassTargets, Streaming):
     See Also
     --------
     RiskRegressor : The same for numbers.
+    KernelRiskClassifier : The same for classes that no plane divides.
+    RiskClassifierCV : Chooses alpha by the held-out risk.
+    RobustClassifier : For an unknown share of wrong labels.
 
     Notes
     -----
@@ -269,7 +295,7 @@ class RiskClassifier(ClassTargets, Streaming):
     the opposite: all of one class is left out. ``fit_intercept=False`` or
     ``solver=Concentration(class_balanced=True)`` prevents it. Probabilities of
     tail-risk fits are not calibrated: they answer to the worst rows, not to
-    frequencies.
+    frequencies. Why the worse half is the default: see `RiskRegressor`.
 
     Examples
     --------
@@ -291,6 +317,7 @@ class RiskClassifier(ClassTargets, Streaming):
         loss: str | Loss = "logistic",
         alpha: float = 1.0,
         fit_intercept: bool = True,
+        class_weight: ClassWeight = None,
         solver: str | Solver = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -302,6 +329,7 @@ class RiskClassifier(ClassTargets, Streaming):
         self.loss = loss
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -309,7 +337,7 @@ class RiskClassifier(ClassTargets, Streaming):
         self.random_state = random_state
         self.verbose = verbose
 
-    @available_if(Streaming._streams)
+    @available_if(streams_by_sgd)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "RiskClassifier":
@@ -329,6 +357,11 @@ class RiskClassifier(ClassTargets, Streaming):
         self
         """
         with unchanged_on_error(self):
+            if isinstance(self.class_weight, str):
+                rule = "a dict or None in partial_fit"
+                remedy = "a stream does not say how often its classes will come"
+                value = self.class_weight
+                raise ValueError(refused(self, "class_weight", rule, value, remedy))
             first = not hasattr(self, "coef_")
             if first and (classes is None or len(np.unique(classes)) < 2):
                 rule = "two or more in the first call to partial_fit"

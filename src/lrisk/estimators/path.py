@@ -4,12 +4,17 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from .._params import check_real, refused
 from .._typing import Floats
-from ..spectra import parse_spectrum
-from .base import RiskEstimator
+from ..losses import Loss, parse_loss
+from ..solvers import Solver
+from ..spectra import Spectrum, parse_spectrum
+from .class_weights import ClassWeight
+from .linear import RiskClassifier, RiskRegressor
+
+#: Penalties that are tried by default, weak ones first.
+ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 class RiskPath(NamedTuple):
@@ -17,32 +22,38 @@ class RiskPath(NamedTuple):
 
     Attributes
     ----------
-    values : array of shape (m,)
-        Values of the spectrum's parameter; NaN where it was left as it is.
     alphas : array of shape (k,)
         Penalties, in the order given.
     coefs : array of shape (m, k, *coef_.shape)
     intercepts : array of shape (m, k) or (m, k, n_scores)
     objectives, dual_gaps : arrays of shape (m, k)
     n_iters : array of shape (m, k)
+    values : array of shape (m,)
+        Values of the spectrum's parameter; NaN where it was left as it is.
     """
 
-    values: Floats
     alphas: Floats
     coefs: Floats
     intercepts: Floats
     objectives: Floats
     dual_gaps: Floats
     n_iters: Any
+    values: Floats
 
 
 def risk_path(
-    estimator: RiskEstimator,
     X: Any,
     y: Any,
     *,
-    alphas: Sequence[float] | Floats,
+    spectrum: str | Spectrum = "superquantile",
+    loss: str | Loss = "squared",
+    alphas: Sequence[float] | Floats = ALPHAS,
     values: Sequence[float] | Floats | None = None,
+    fit_intercept: bool = True,
+    class_weight: ClassWeight = None,
+    solver: str | Solver = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
     sample_weight: Any = None,
 ) -> RiskPath:
     """Fit for every penalty and every value of the spectrum's parameter, warm-started.
@@ -52,44 +63,70 @@ def risk_path(
 
     Parameters
     ----------
-    estimator : RiskRegressor or RiskClassifier
-        Not changed.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-    alphas : sequence of k floats ≥ 0
+        Numbers, or classes if `loss` is one of classes.
+    spectrum : str or Spectrum, default="superquantile"
+        As in `RiskRegressor`.
+    loss : str or Loss, default="squared"
+        As in `RiskRegressor` or, for classes, as in `RiskClassifier`.
+    alphas : sequence of k floats ≥ 0, default=(0.01, 0.1, 1.0, 10.0, 100.0)
         Penalties; with the mean spectrum those of ``Ridge``.
-    values : sequence of m floats or None
+    values : sequence of m floats or None, default=None
         Values of the spectrum's only parameter (q, r or rho); None leaves it alone.
-    sample_weight : array-like of shape (n_samples,) or None
+    fit_intercept, solver, tol, max_iter
+        As in `RiskRegressor`.
+    class_weight : dict, "balanced" or None, default=None
+        As in `RiskClassifier`; for classes only.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
 
     Returns
     -------
     RiskPath
+        With `alphas` and `coefs` first, as in scikit-learn's ``lasso_path``.
+
+    See Also
+    --------
+    RiskRegressorCV, RiskClassifierCV : Choose the penalty by the held-out risk.
 
     Examples
     --------
     >>> import lrisk
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = lrisk.RiskRegressor("superquantile")
-    >>> path = lrisk.risk_path(model, X, y, alphas=[0.1, 1.0], values=[0.5, 0.9])
+    >>> path = lrisk.risk_path(X, y, alphas=[0.1, 1.0], values=[0.5, 0.9])
     >>> path.coefs.shape, bool(path.dual_gaps.max() <= 1e-6)
     ((2, 2, 10), True)
     """
-    if not isinstance(estimator, RiskEstimator) or not hasattr(estimator, "alpha"):
-        rule, remedy = "a RiskRegressor or RiskClassifier", "pass one, fitted or not"
-        raise TypeError(refused("risk_path", "estimator", rule, estimator, remedy))
+    options: dict[str, Any] = {"class_weight": class_weight}
+    kind: type[RiskClassifier | RiskRegressor] = RiskClassifier
+    if not parse_loss(loss).classifies:
+        kind = RiskRegressor
+        if options.pop("class_weight") is not None:
+            rule, remedy = f"None with loss={loss!r}", "pass sample_weight"
+            value = class_weight
+            raise ValueError(refused("risk_path", "class_weight", rule, value, remedy))
     grid = check_alphas("risk_path", alphas)
-    model = clone(estimator).set_params(warm_start=True)
-    settings: list[dict[str, Any]] = [{}]
+    settings: list[str | Spectrum] = [spectrum]
     if values is not None:
         values = list(values)
-        name = _only_parameter(model.spectrum)
-        settings = [{f"spectrum__{name}": float(value)} for value in values]
+        name = _only_parameter(spectrum)
+        family: Any = type(parse_spectrum(spectrum))
+        settings = [family(**{name: float(value)}) for value in values]
+    model = kind(
+        spectrum,
+        loss=loss,
+        fit_intercept=fit_intercept,
+        solver=solver,
+        tol=tol,
+        max_iter=max_iter,
+        warm_start=True,
+        **options,
+    )
     fits = np.empty((len(settings), len(grid)), dtype=object)
     for i, setting in enumerate(settings):
         for j in np.argsort(-grid, kind="stable"):
-            model.set_params(alpha=float(grid[j]), **setting)
+            model.set_params(alpha=float(grid[j]), spectrum=setting)
             model.fit(X, y, sample_weight=sample_weight)
             fits[i, j] = (
                 model.coef_.copy(),
@@ -98,11 +135,11 @@ def risk_path(
                 model.dual_gap_,
                 model.n_iter_,
             )
-    columns = [
+    coefs, intercepts, objectives, gaps, n_iters = (
         np.array([[cell[part] for cell in row] for row in fits]) for part in range(5)
-    ]
-    shown = np.full(len(settings), np.nan) if values is None else values
-    return RiskPath(np.array(shown, dtype=float), grid, *columns)
+    )
+    shown = np.array(np.full(len(settings), np.nan) if values is None else values)
+    return RiskPath(grid, coefs, intercepts, objectives, gaps, n_iters, shown)
 
 
 def check_alphas(owner: object, alphas: Any) -> Floats:

@@ -24,8 +24,9 @@ from ..losses import Loss
 from ..ranking import check_row_weights, risk
 from ..solvers import Solver
 from ..spectra import Spectrum
+from .class_weights import ClassWeight, check_class_weight, weighted_by_class
 from .linear import RiskClassifier, RiskRegressor
-from .path import check_alphas
+from .path import ALPHAS, check_alphas
 from .targets import has_probabilities
 
 
@@ -70,6 +71,7 @@ class PenaltySearch(BaseEstimator):
             params = self.get_params(deep=False)
             grid = check_alphas(self, params.pop("alphas"))
             params.pop("cv")
+            params.pop("class_weight", None)  # in the weights of the rows
             model = clone(self._kind(**params))
             X, y = validate_data(
                 self,
@@ -81,7 +83,7 @@ class PenaltySearch(BaseEstimator):
             )
             if is_classifier(self):
                 check_classification_targets(y)
-            weight = check_row_weights(sample_weight, X.shape[0])
+            weight = self._row_weights(y, sample_weight)
             folds = self._folds(X, y, weight, groups)
             risks = self._held_out(model, grid, X, y, weight, folds)
             self.cv_risks_ = risks
@@ -94,6 +96,10 @@ class PenaltySearch(BaseEstimator):
                 if hasattr(model, name):
                     setattr(self, name, getattr(model, name))
         return self
+
+    def _row_weights(self, y: AnyArray, sample_weight: Any) -> Floats | None:
+        """Weights of all rows; None means equal ones."""
+        return check_row_weights(sample_weight, len(y))
 
     def _folds(
         self, X: Any, y: Any, weight: Floats | None, groups: Any
@@ -197,6 +203,11 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         The fit of all rows; `coef_`, `intercept_`, `objective_`, `dual_gap_`,
         `risk_weights_`, `n_iter_` and `solver_` are its own.
 
+    See Also
+    --------
+    RiskRegressor : One fit with a given alpha.
+    lrisk.risk_path : Fits for many penalties, without choosing.
+
     Examples
     --------
     >>> import lrisk
@@ -213,7 +224,7 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         self,
         spectrum: str | Spectrum = "superquantile",
         *,
-        alphas: Sequence[float] | Floats = (0.01, 0.1, 1.0, 10.0, 100.0),
+        alphas: Sequence[float] | Floats = ALPHAS,
         loss: str | Loss = "squared",
         fit_intercept: bool = True,
         solver: str | Solver = "auto",
@@ -238,6 +249,9 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
     ----------
     spectrum, loss, fit_intercept, solver, tol, max_iter
         As for `RiskClassifier`.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class, of all rows together, in the
+        fits and in the held-out risk.
     alphas : sequence of floats ≥ 0, default=(0.01, 0.1, 1.0, 10.0, 100.0)
         Penalties to choose from; the first of equally good ones wins.
     cv : int, cross-validator, iterable or None, default=None
@@ -248,6 +262,11 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
     classes_ : array of shape (n_classes,)
     alpha_, best_risk_, cv_risks_, best_estimator_
         As for `RiskRegressorCV`.
+
+    See Also
+    --------
+    RiskClassifier : One fit with a given alpha.
+    lrisk.risk_path : Fits for many penalties, without choosing.
 
     Examples
     --------
@@ -266,9 +285,10 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
         self,
         spectrum: str | Spectrum = "superquantile",
         *,
-        alphas: Sequence[float] | Floats = (0.01, 0.1, 1.0, 10.0, 100.0),
+        alphas: Sequence[float] | Floats = ALPHAS,
         loss: str | Loss = "logistic",
         fit_intercept: bool = True,
+        class_weight: ClassWeight = None,
         solver: str | Solver = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -278,10 +298,16 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
         self.alphas = alphas
         self.loss = loss
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
+
+    def _row_weights(self, y: AnyArray, sample_weight: Any) -> Floats | None:
+        check_class_weight(self, self.class_weight)
+        weight = super()._row_weights(y, sample_weight)
+        return weighted_by_class(self, self.class_weight, y, weight)
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of the final fit."""

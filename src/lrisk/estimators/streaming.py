@@ -9,7 +9,7 @@ from .._params import refused
 from .._validation import unchanged_on_error
 from ..compatibility import check_loss, check_spectrum
 from ..objective import Objective
-from ..ranking import Ranking, check_row_weights
+from ..ranking import Ranking
 from ..solvers import SGD
 from ..solvers.stochastic.stream import Stream
 from ..spaces import LinearSpace
@@ -30,7 +30,7 @@ class Streaming(RiskEstimator):
             self._check_parameters()
             first = not hasattr(self, "stream_")
             X, y = self._check_data(X, y, reset=not hasattr(self, "coef_"))
-            weight = check_row_weights(sample_weight, X.shape[0])
+            weight = self._row_weights(y, sample_weight)
             if weight is not None:
                 X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
             if first and classes is not None:
@@ -80,7 +80,3 @@ class Streaming(RiskEstimator):
             self.solver_ = solver.name
             self._store_coefficients(*space.uncentred(theta))
         return self
-
-    def _streams(self) -> bool:
-        """Whether `partial_fit` is there: for the solver that needs no second look."""
-        return isinstance(self.solver, SGD) or self.solver == "sgd"

@@ -3,8 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -12,6 +11,7 @@ from .._params import refused
 from .._typing import AnyArray, Floats
 from .._validation import classes_and_codes
 from .._warnings import CollapsedFitWarning
+from ..class_scores import ClassScores, known_codes
 from ..losses import (
     CLASS_LOSSES,
     NUMBER_LOSSES,
@@ -20,11 +20,11 @@ from ..losses import (
     Multinomial,
     parse_loss,
 )
-from ..losses.multinomial import softmax
 from ..objective import Objective
 from ..procedures.constant_fit import without_features
 from ..solvers import Solution
 from .base import RiskEstimator
+from .class_weights import ClassWeight, check_class_weight, weighted_by_class
 from .problem import Fit, Problem
 
 
@@ -54,42 +54,29 @@ def has_probabilities(estimator: Any) -> bool:
         return True
 
 
-class ClassTargets(ClassifierMixin, RiskEstimator):
+class ClassTargets(ClassScores, RiskEstimator):
     """Classes under logistic, multinomial or squared hinge loss."""
 
-    classes_: AnyArray
-
-    def decision_function(self, X: Any) -> Floats:
-        """Scores: (n_samples,) for two classes, (n_samples, n_classes) for more."""
-        raise NotImplementedError
-
-    def predict(self, X: Any) -> AnyArray:
-        """Predict classes; shape (n_samples,)."""
-        scores = self.decision_function(X)
-        best = (
-            (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        )
-        return np.asarray(self.classes_[best])
+    class_weight: ClassWeight
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities in the order of `classes_`; shape (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores)
+        return super().predict_proba(X)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the probabilities; shape (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        return super().predict_log_proba(X)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         parse_loss(self.loss, CLASS_LOSSES).validate()
+        check_class_weight(self, self.class_weight)
+
+    def _row_weights(self, y: Any, sample_weight: Any) -> Floats | None:
+        weight = super()._row_weights(y, sample_weight)
+        return weighted_by_class(self, self.class_weight, y, weight)
 
     def _check_data(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Any]:
         X, y = self._check_matrix(X, y, reset=reset)
@@ -100,12 +87,7 @@ class ClassTargets(ClassifierMixin, RiskEstimator):
         return classes_and_codes(self, y)
 
     def _encode_again(self, y: Any) -> Floats:
-        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
-        unseen = np.flatnonzero(self.classes_[codes] != y)
-        if unseen.size:
-            rule, remedy = f"among {list(self.classes_)}", "use the classes of the fit"
-            raise ValueError(refused(self, "y", rule, y[unseen[0]], remedy))
-        return np.asarray(codes, dtype=np.float64)
+        return known_codes(self, self.classes_, y).astype(np.float64)
 
     def _loss(self, classes: AnyArray | None) -> tuple[Loss, int]:
         assert classes is not None

@@ -21,6 +21,13 @@ class Logistic(Loss):
 
     Dual points are a = p − y with p ∈ [0, 1] in the place of the probability; the
     conjugate is p ln p + (1 − p) ln(1 − p).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.losses import Logistic
+    >>> Logistic().value(np.array([1.0, 1.0]), np.array([0.0, 3.0])).round(3)
+    array([0.693, 0.049])
     """
 
     name = "logistic"

@@ -14,7 +14,15 @@ from .base import Loss, row_slopes, row_value
 class Multinomial(Loss):
     """Multinomial (softmax) loss log Σ_k e^{z_k} − z_y.
 
+    The logistic loss of more than two classes, which ``loss="logistic"`` means there.
     Dual points are a = p − e_y with p in the simplex; the conjugate is Σ p_k ln p_k.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.losses import Multinomial
+    >>> Multinomial().value(np.array([0.0]), np.zeros((1, 4))).round(3)
+    array([1.386])
     """
 
     name = "multinomial"

@@ -10,7 +10,15 @@ from .base import Loss, rounding_unit, scalar_derivative, scalar_row_forms, scal
 
 
 class Squared(Loss):
-    """Squared loss ½(y − z)²; its conjugate is ya + ½a²."""
+    """Squared loss ½(y − z)²; its conjugate is ya + ½a².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.losses import Squared
+    >>> Squared().value(np.zeros(2), np.array([1.0, 3.0]))
+    array([0.5, 4.5])
+    """
 
     name = "squared"
     smoothness = 1.0

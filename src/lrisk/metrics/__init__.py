@@ -1,12 +1,10 @@
 """Metrics: scores by risk, on clean rows and of clusters."""
 
 from .clusters import clustering_accuracy
-from .corrected import CorrectedRiskScorer, corrected_risk, make_corrected_scorer
-from .risk import RiskScorer, loss_quantiles, make_risk_scorer, risk_score, row_losses
+from .corrected import corrected_risk, make_corrected_scorer
+from .risk import loss_quantiles, make_risk_scorer, risk_score, row_losses
 
 __all__ = [
-    "CorrectedRiskScorer",
-    "RiskScorer",
     "clustering_accuracy",
     "corrected_risk",
     "loss_quantiles",

@@ -38,6 +38,12 @@ def row_losses(
     Returns
     -------
     array of shape (n,)
+
+    Examples
+    --------
+    >>> from lrisk.metrics import row_losses
+    >>> row_losses([0.0, 0.0], [1.0, 3.0])
+    array([0.5, 4.5])
     """
     check_choice("lrisk", "loss", loss, LOSSES)
     if loss != "log":
@@ -77,6 +83,29 @@ def risk_score(
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Spectral risk of a prediction's losses; smaller is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    y_pred : array-like of shape (n,), or (n, n_classes) for ``"log"``
+        Predictions; probabilities in the order of `labels` for ``"log"``.
+    spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `lrisk.RiskRegressor`.
+    loss : {"squared", "absolute", "log"}, default="squared"
+        ½(y − z)² as the estimators minimise it, |y − z|, or −log p_y.
+    labels : array-like of shape (n_classes,) or None, default=None
+        Classes in the order of the columns; by default those of `y_true`, sorted.
+    sample_weight : array-like of shape (n,) or None, default=None
+        A weight k counts like k rows.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    make_risk_scorer : The same as a scorer for ``GridSearchCV``.
+    loss_quantiles : The losses themselves, at any level.
 
     Examples
     --------

@@ -194,7 +194,7 @@ class LaplaceNoise(Noise):
         self.validate()
 
     def validate(self) -> None:
-        """B is finite and at least 0."""
+        """b is finite and at least 0."""
         array = checked_covariance(self, "scale", self.scale)
         if array.ndim > 1:
             rule, remedy = "a number or of shape (d,)", "coordinates are independent"

@@ -174,7 +174,7 @@ class Kept(NamedTuple):
     inliers: Bools
 
 
-class Pilot(NamedTuple):
+class SampleFit(NamedTuple):
     """An exact fit to some rows: f = Σ_i c_i k(x_i, ·), and which of them it keeps."""
 
     rows: Any
@@ -182,7 +182,7 @@ class Pilot(NamedTuple):
     kept: Bools
 
     @classmethod
-    def of(cls, problem: RowsToFit, solver: Concentration, salt: int) -> "Pilot":
+    def of(cls, problem: RowsToFit, solver: Concentration, salt: int) -> "SampleFit":
         """Minimise over the rows of a small problem."""
         rows = problem.X[:].astype(np.float64)
         space = KernelSpace(problem.kernel, rows, n_scores=problem.n_scores)
@@ -220,7 +220,7 @@ class Beginning(NamedTuple):
 def begin_trimmed(
     problem: RowsToFit, n_components: int, solver: Concentration, salts: tuple[int, int]
 ) -> Beginning:
-    """Pilot, centres from the rows it keeps, and C-steps on a sample of many rows.
+    """SampleFit, centres from the rows it keeps, and C-steps on a sample of many rows.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def begin_trimmed(
     kernel, X, balanced = problem.kernel, problem.X, solver.class_balanced
     keys = row_keys(X, salts[0], problem.y)
     weight = problem.ranking.row_weight
-    pilot = Pilot.of(
+    pilot = SampleFit.of(
         problem.drawn(drawn(keys, PILOT_ROWS, weight)), solver, salt=salts[0]
     )
     some, numbers = problem, np.arange(X.shape[0])

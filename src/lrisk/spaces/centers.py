@@ -55,12 +55,12 @@ class CenterSpace:
 
     def scores(self, theta: Floats) -> Floats:
         """‖x_i − c_j‖², shape (n, k)."""
-        centers = self.centers(theta)
+        centres = self.centers(theta)
         if self._linear.sparse:
-            return self._expanded(centers)
+            return self._expanded(centres)
         scores = np.empty((self.n_rows, self.n_scores))
         for rows, block in self._linear.blocks():
-            _squared_distances(block, centers, scores[rows])
+            _squared_distances(block, centres, scores[rows])
         return scores
 
     def pullback(self, theta: Floats, r: Floats) -> Floats:
@@ -75,17 +75,17 @@ class CenterSpace:
         Block by block and without the (n, k) scores: a product finds the centre, a
         difference gives the distance.
         """
-        centers = self.centers(theta)
+        centres = self.centers(theta)
         labels = np.empty(self.n_rows, dtype=np.int64)
         losses = np.empty(self.n_rows)
         if self._linear.sparse:
-            scores = self._expanded(centers)
+            scores = self._expanded(centres)
             labels[:] = scores.argmin(axis=1)
             losses[:] = scores[np.arange(self.n_rows), labels]
             return labels, losses
         # The product compares well only near zero, so everything is moved there.
-        middle = centers.mean(axis=0)
-        moved = np.ascontiguousarray(centers - middle)
+        middle = centres.mean(axis=0)
+        moved = np.ascontiguousarray(centres - middle)
         half_norms = 0.5 * np.einsum("jf,jf->j", moved, moved)
         shifted = LinearSpace(self.X, intercept=False, offset=middle)
         for rows, block in shifted.blocks():
@@ -136,12 +136,12 @@ class CenterSpace:
     def _row_norms(self) -> Floats:
         return self._linear.squared_norms()
 
-    def _expanded(self, centers: Floats) -> Floats:
-        products = self._linear.scores(centers.T.ravel())
+    def _expanded(self, centres: Floats) -> Floats:
+        products = self._linear.scores(centres.T.ravel())
         scores = products.reshape(self.n_rows, self.n_scores)
         scores *= -2.0
         scores += self._row_norms[:, None]
-        scores += np.einsum("jf,jf->j", centers, centers)
+        scores += np.einsum("jf,jf->j", centres, centres)
         return np.maximum(scores, 0.0, out=scores)
 
     def _members(self, labels: Indices, weights: Floats) -> sp.csc_array:
@@ -152,30 +152,30 @@ class CenterSpace:
 
 
 @jit
-def _squared_distances(block: Any, centers: Any, out: Any) -> Any:
+def _squared_distances(block: Any, centres: Any, out: Any) -> Any:
     for i in range(block.shape[0]):
-        for j in range(centers.shape[0]):
+        for j in range(centres.shape[0]):
             total = 0.0
             for f in range(block.shape[1]):
-                difference = block[i, f] - centers[j, f]
+                difference = block[i, f] - centres[j, f]
                 total += difference * difference
             out[i, j] = total
 
 
 @jit
 def _choose(
-    block: Any, centers: Any, products: Any, half_norms: Any, labels: Any, losses: Any
+    block: Any, centres: Any, products: Any, half_norms: Any, labels: Any, losses: Any
 ) -> Any:
     """The centre with the smallest ½‖c‖² − x·c, and the distance by differences."""
     for i in range(block.shape[0]):
         best, least = 0, half_norms[0] - products[i, 0]
-        for j in range(1, centers.shape[0]):
+        for j in range(1, centres.shape[0]):
             value = half_norms[j] - products[i, j]
             if value < least:
                 best, least = j, value
         total = 0.0
         for f in range(block.shape[1]):
-            difference = block[i, f] - centers[best, f]
+            difference = block[i, f] - centres[best, f]
             total += difference * difference
         labels[i] = best
         losses[i] = total

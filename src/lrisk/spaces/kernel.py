@@ -39,12 +39,7 @@ class KernelSpace(Space):
         self.n_rows = X.shape[0]
         self.n_scores = n_scores
         self.size = self.n_rows * n_scores
-        if kernel.precomputed and X.shape[0] != X.shape[1]:
-            rule, remedy = (
-                "square for kernel='precomputed'",
-                "pass K over training rows",
-            )
-            raise ValueError(refused("KernelSpace", "X", rule, X.shape, remedy))
+        kernel.check_training("KernelSpace", X)
         if not kernel.trusted:
             self._check_positive()
 

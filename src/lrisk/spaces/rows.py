@@ -64,7 +64,7 @@ def row_dot(rows: Any, i: int, w: AnyArray) -> float:
 
 
 def row_axpy(rows: Any, i: int, c: float, w: AnyArray) -> None:
-    """W += c·x_i, in compiled code."""
+    """w += c·x_i, in compiled code."""
     raise NotImplementedError("only available in compiled code")
 
 

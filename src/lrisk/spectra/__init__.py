@@ -1,15 +1,18 @@
-"""Spectra: how sorted losses are weighted."""
+"""Spectra: how sorted losses are weighted.
+
+Names that are imported as themselves are for the package and not listed.
+"""
 
 from .base import Spectrum
 from .custom import CustomSpectrum
-from .names import ALIASES, FAMILIES, parse_spectrum
+from .names import ALIASES as ALIASES
+from .names import FAMILIES as FAMILIES
+from .names import parse_spectrum as parse_spectrum
 from .ranges import RankedRange, Subquantile, Superquantile
 from .smooth import ESRM, Extremile, Mean, RiskSeekingExtremile, WorstCase
 
 __all__ = [
-    "ALIASES",
     "ESRM",
-    "FAMILIES",
     "CustomSpectrum",
     "Extremile",
     "Mean",
@@ -19,5 +22,4 @@ __all__ = [
     "Subquantile",
     "Superquantile",
     "WorstCase",
-    "parse_spectrum",
 ]

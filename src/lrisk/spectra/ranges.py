@@ -13,6 +13,11 @@ class RankedRange(Spectrum):
 
     Two-sided: ignores the lowest and the highest losses (sum of ranked range).
 
+    Parameters
+    ----------
+    lower, upper : float in [0, 1], default=0.1 and 0.9
+        Quantiles of the losses between which rows count.
+
     Examples
     --------
     >>> RankedRange(lower=0.25, upper=0.75).weights(4)
@@ -120,6 +125,11 @@ class Superquantile(RankedRange):
     q : float in [0, 1), default=0.5
         The fraction of rows, those with the smallest losses, that is left out.
 
+    See Also
+    --------
+    Subquantile : The mean of the smallest losses, for rows that may be wrong.
+    Extremile, ESRM : Smooth spectra, which weigh every row.
+
     Examples
     --------
     >>> Superquantile(0.5).weights(4)
@@ -149,6 +159,11 @@ class Subquantile(RankedRange):
     ----------
     p : float in (0, 1], default=0.8
         The fraction of rows that is kept.
+
+    See Also
+    --------
+    Superquantile : The mean of the largest losses.
+    RiskSeekingExtremile : Weighs large losses less, but leaves none out.
 
     Examples
     --------

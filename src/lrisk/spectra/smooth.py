@@ -108,7 +108,20 @@ class Extremile(Spectrum):
 
 
 class RiskSeekingExtremile(Extremile):
-    """Expected minimum of r draws, the extremile's mirror: S(u) = 1 − (1 − u)^r."""
+    """Expected minimum of r draws, the extremile's mirror: S(u) = 1 − (1 − u)^r.
+
+    Large losses count little, and none is left out altogether.
+
+    Parameters
+    ----------
+    r : float ≥ 1, default=2
+        1 is the mean; the larger, the less large losses count.
+
+    Examples
+    --------
+    >>> RiskSeekingExtremile(2.0).weights(2)
+    array([0.75, 0.25])
+    """
 
     name = "risk_seeking_extremile"
 
@@ -220,7 +233,13 @@ class ESRM(Spectrum):
 
 
 class WorstCase(Spectrum):
-    """The largest loss alone: S(u) = 1[u = 1]."""
+    """The largest loss alone: S(u) = 1[u = 1].
+
+    Examples
+    --------
+    >>> WorstCase().weights(3)
+    array([0., 0., 1.])
+    """
 
     name = "worst_case"
 

@@ -21,6 +21,11 @@ from lrisk.noise import (
 )
 
 
+def features(count):
+    """Random features, so many of them."""
+    return {"n_components": count, "random_features": True}
+
+
 def waves(n, sigma=0.4, seed=0, draw=None):
     """f(x) = sin(2x₁)cos(1.5x₂) on [−2, 2]², two noisy copies, noisy targets."""
     rng = np.random.default_rng(seed)
@@ -39,17 +44,41 @@ def relative_error(model, seed=99):
 @parametrize_with_checks(
     [
         NoiseCorrectedKernelRegressor(Exact()),
-        NoiseCorrectedKernelRegressor(Exact(), n_components=50, standardize=True),
+        NoiseCorrectedKernelRegressor(Exact(), **features(50), standardize=True),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
+def test_gamma_is_that_of_scikit_learn_and_of_the_variance_by_default():
+    X, _, y, (P, Q) = waves(200)
+    # 1/(1/0.3) is not 0.3
+    given = NoiseCorrectedKernelRegressor(Exact(), gamma=0.3).fit(X, y)
+    assert given.gamma_ == 0.3
+    auto = NoiseCorrectedKernelRegressor(GaussianNoise(0.16)).fit(P, y, X2=Q)
+    clean = P.var(axis=0).sum() - 2 * 0.16
+    assert auto.gamma_ == pytest.approx(1.0 / clean, rel=1e-12)
+
+
+def test_components_are_landmarks_or_random_features():
+    X, _, y, (_P, _Q) = waves(60)
+    options = {"gamma": 0.5, "random_state": 0}
+    rows = NoiseCorrectedKernelRegressor(Exact(), n_components=20, **options)
+    assert rows.fit(X, y).support_.shape == (20, 2)
+    every = NoiseCorrectedKernelRegressor(Exact(), n_components=None, **options)
+    assert every.fit(X, y).support_.shape == (60, 2)
+    drawn = NoiseCorrectedKernelRegressor(Exact(), **features(30), **options)
+    assert drawn.fit(X, y).dual_coef_.shape == (30,)
+    assert not hasattr(drawn, "support_")
+    with pytest.raises(ValueError, match="n_components must be a number with random"):
+        drawn.set_params(n_components=None).fit(X, y)
+
+
 def test_without_noise_it_is_kernel_ridge():
     X, _, y, _ = waves(80)
     ours = NoiseCorrectedKernelRegressor(
-        Exact(), width=2.0, alpha=0.5, n_landmarks=None, fit_intercept=False
+        Exact(), gamma=0.5, alpha=0.5, n_components=None, fit_intercept=False
     ).fit(X, y)
     theirs = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.5).fit(X, y)
     new = waves(50, seed=1)[0]
@@ -76,7 +105,7 @@ def test_exact_rounds_are_algorithm_2():
         alpha *= min(1.0, W / np.sqrt(r))
         iterates.append(alpha.copy())
     model = NoiseCorrectedKernelRegressor(
-        GaussianNoise(var), width=s2, learning_rate=eta, radius=norm,
+        GaussianNoise(var), gamma=1 / s2, learning_rate=eta, radius=norm,
         fit_intercept=False,
     )  # fmt: skip
     model.partial_fit(P[:25], y[:25], X2=Q[:25]).partial_fit(P[25:], y[25:], X2=Q[25:])
@@ -96,7 +125,7 @@ def test_refreshing_the_norm_changes_nothing():
     """Beyond the first refresh the norm still is that of the coefficients."""
     _, _, y, (P, Q) = waves(1500, seed=4)
     model = NoiseCorrectedKernelRegressor(
-        GaussianNoise(0.16), width=2.0, learning_rate=0.3, radius=1.0, average=False
+        GaussianNoise(0.16), gamma=0.5, learning_rate=0.3, radius=1.0, average=False
     ).partial_fit(P, y, X2=Q)
     K = model._surrogate.matrix(model.support_, model.support_)
     norm = model.dual_coef_ @ K @ model.dual_coef_
@@ -107,7 +136,7 @@ def test_refreshing_the_norm_changes_nothing():
 def test_a_generous_budget_is_the_exact_form_symmetrised():
     """With room for every row nothing is lost: the norm and the fit agree."""
     _, _, y, (P, Q) = waves(3000, seed=5)
-    options = {"width": 2.0, "learning_rate": 0.1}
+    options = {"gamma": 0.5, "learning_rate": 0.1}
     full = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), **options)
     small = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), budget=150, **options)
     full.partial_fit(P, y, X2=Q)
@@ -124,20 +153,20 @@ def test_a_generous_budget_is_the_exact_form_symmetrised():
 
 @pytest.mark.parametrize(
     "options",
-    [{"n_components": 400}, {"budget": 80}, {}],
+    [features(400), {"budget": 80}, {}],
     ids=["features", "budget", "exact"],
 )
 def test_online_forms_beat_the_naive_fit(options):
     _, _, y, (P, Q) = waves(6000, seed=6)
     ours = NoiseCorrectedKernelRegressor(
-        GaussianNoise(0.16), width=2.0, random_state=0, **options
+        GaussianNoise(0.16), gamma=0.5, random_state=0, **options
     ).partial_fit(P, y, X2=Q)
-    naive = NoiseCorrectedKernelRegressor(Exact(), width=2.0, random_state=0, **options)
+    naive = NoiseCorrectedKernelRegressor(Exact(), gamma=0.5, random_state=0, **options)
     naive.partial_fit(0.5 * (P + Q), y)
     assert relative_error(ours) < 0.05
     assert relative_error(ours) < 0.75 * relative_error(naive)
     last = NoiseCorrectedKernelRegressor(
-        GaussianNoise(0.16), width=2.0, random_state=0, average=False,
+        GaussianNoise(0.16), gamma=0.5, random_state=0, average=False,
         learning_rate=ours.learning_rate_, **options,
     ).partial_fit(P[:2000], y[:2000], X2=Q[:2000])  # fmt: skip
     assert relative_error(last) > 2 * relative_error(ours)  # averaging is needed
@@ -148,9 +177,9 @@ def test_batch_from_two_copies_and_from_one():
     noise = GaussianNoise(np.array([[0.16, 0.04], [0.04, 0.16]]))
     draw = np.random.default_rng(8)
     _, _, y, (P, Q) = waves(3000, draw=lambda shape: noise.sample(draw, shape))
-    two = NoiseCorrectedKernelRegressor(noise, width=2.0, random_state=0)
-    one = NoiseCorrectedKernelRegressor(noise, width=2.0, random_state=0)
-    naive = NoiseCorrectedKernelRegressor(Exact(), width=2.0, random_state=0)
+    two = NoiseCorrectedKernelRegressor(noise, gamma=0.5, random_state=0)
+    one = NoiseCorrectedKernelRegressor(noise, gamma=0.5, random_state=0)
+    naive = NoiseCorrectedKernelRegressor(Exact(), gamma=0.5, random_state=0)
     errors = [
         relative_error(two.fit(P, y, X2=Q)),
         relative_error(one.fit(P, y)),
@@ -166,7 +195,11 @@ def test_laplace_noise_and_mixtures(form):
     b = 0.28
     _, _, y, (P, Q) = waves(6000, draw=lambda shape: b * rng.laplace(size=shape))
     kernel = Matern(2.5, 1.5)
-    options = {"features": {"n_components": 400}, "budget": {"budget": 80}, "fit": {}}
+    options = {
+        "features": features(400),
+        "budget": {"budget": 80},
+        "fit": {},
+    }
     ours = NoiseCorrectedKernelRegressor(
         LaplaceNoise(b), kernel, random_state=0, **options[form]
     )
@@ -195,10 +228,10 @@ def test_any_characteristic_function():
     )
     noise = CharacteristicNoise(uniform_phi, 0.49 / 3)
     ours = NoiseCorrectedKernelRegressor(
-        noise, width=2.0, n_components=400, random_state=0
+        noise, gamma=0.5, **features(400), random_state=0
     )
     naive = NoiseCorrectedKernelRegressor(
-        Exact(), width=2.0, n_components=400, random_state=0
+        Exact(), gamma=0.5, **features(400), random_state=0
     )
     naive.partial_fit(0.5 * (P + Q), y)
     assert relative_error(ours.partial_fit(P, y, X2=Q)) < 0.5 * relative_error(naive)
@@ -213,11 +246,15 @@ def test_noise_that_changes_from_row_to_row():
     P, Q = (
         X + 0.4 * np.sqrt(factor)[:, None] * rng.normal(size=X.shape) for _ in range(2)
     )
-    options = {"width": 2.5, "n_components": 300, "random_state": 0}
+    options = {
+        "gamma": 0.4,
+        **features(300),
+        "random_state": 0,
+    }
     knowing = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), **options)
     knowing.partial_fit(P, y, X2=Q, noise_scale=factor)
     assert relative_error(knowing) < 0.05
-    with pytest.raises(ValueError, match="n_components"):
+    with pytest.raises(ValueError, match="random_features"):
         NoiseCorrectedKernelRegressor(GaussianNoise(0.16)).fit(
             P, y, X2=Q, noise_scale=factor
         )
@@ -225,13 +262,13 @@ def test_noise_that_changes_from_row_to_row():
 
 @pytest.mark.parametrize(
     "options",
-    [{"n_components": 40}, {"budget": 20}, {}],
+    [features(40), {"budget": 20}, {}],
     ids=["features", "budget", "exact"],
 )
 def test_pickling_mid_stream_continues_bit_identically(options):
     _, _, y, (P, Q) = waves(400)
     first = NoiseCorrectedKernelRegressor(
-        GaussianNoise(0.16), width=2.0, random_state=0, **options
+        GaussianNoise(0.16), gamma=0.5, random_state=0, **options
     ).partial_fit(P[:150], y[:150], X2=Q[:150])
     second = pickle.loads(pickle.dumps(first))
     for model in (first, second):
@@ -247,9 +284,9 @@ def test_theory_step_and_bound():
     R2 = 2.0 / (2.0 - 0.32)
     W = np.sqrt(R2) * B_w / np.sqrt(1 - np.cos(angle))
     assert np.sqrt(5) * np.sqrt(R2) * B_w / np.sin(angle) > W  # sharper than printed
-    for options in ({}, {"budget": 50}, {"n_components": 40}):
+    for options in ({}, {"budget": 50}, features(40)):
         model = NoiseCorrectedKernelRegressor(
-            GaussianNoise(0.16), width=2.0, learning_rate="theory", radius=B_w,
+            GaussianNoise(0.16), gamma=0.5, learning_rate="theory", radius=B_w,
             angle=angle, horizon=T, target_bound=B_y, random_state=0, **options,
         ).partial_fit(P, y, X2=Q)  # fmt: skip
         WR = W * np.sqrt(R2)
@@ -278,22 +315,22 @@ def test_kernel_error_is_reported_and_shrinks_with_the_noise():
 @pytest.mark.parametrize(
     ("options", "arguments", "match"),
     [
-        ({"noise": GaussianNoise(1.0), "width": 1.9}, {"X2": True}, "above 2[^0-9.]"),
-        ({"noise": GaussianNoise(1.0), "width": 1.9}, {"X2": True}, "below 0.95 times"),
-        ({"noise": GaussianNoise(1.0), "width": 3.9}, {}, "above 4[^0-9.]"),
+        ({"noise": GaussianNoise(1.0), "gamma": 0.53}, {"X2": True}, "above 2[^0-9.]"),
+        ({"noise": GaussianNoise(1.0), "gamma": 0.53}, {"X2": True}, "below 0.943396"),
+        ({"noise": GaussianNoise(1.0), "gamma": 1 / 3.9}, {}, "above 4[^0-9.]"),
         ({"noise": GaussianNoise([1.0, 0.5, 0.1])}, {"X2": True}, "2 features"),
         ({"noise": KnownCovariance(0.1)}, {"X2": True}, "GaussianNoise"),
         ({"noise": Replicates()}, {"X2": True}, "distribution"),
-        ({"noise": CharacteristicNoise(uniform_phi, 1)}, {"X2": True}, "n_components"),
+        ({"noise": CharacteristicNoise(uniform_phi, 1)}, {"X2": True}, "random_fea"),
         ({"noise": GaussianNoise(0.1), "kernel": "poly"}, {"X2": True}, "kernel"),
         (
-            {"noise": GaussianNoise(0.1), "kernel": Gaussian(1.0), "width": 2.0},
+            {"noise": GaussianNoise(0.1), "kernel": Gaussian(1.0), "gamma": 0.5},
             {"X2": True},
             "object",
         ),
         ({"noise": GaussianNoise(0.1), "kernel": Matern()}, {}, "X2"),
-        ({"noise": GaussianNoise(0.1), "n_components": 10}, {}, "X2"),
-        ({"noise": Exact(), "n_components": 10, "budget": 5}, {}, "budget"),
+        ({"noise": GaussianNoise(0.1), **features(10)}, {}, "X2"),
+        ({"noise": Exact(), **features(10), "budget": 5}, {}, "budget"),
         ({"noise": Exact(), "alpha": "huge"}, {}, "alpha"),
         ({"noise": Exact(), "angle": 2.0}, {}, "angle"),
     ],
@@ -318,14 +355,14 @@ def test_online_needs_two_copies():
 @pytest.mark.parametrize("form", ["fit", "partial_fit"])
 def test_the_mean_of_the_targets_is_no_burden(form):
     _, _, y, (P, Q) = waves(3000, seed=12)
-    options = {"width": 2.0, "random_state": 0, "budget": 80}
+    options = {"gamma": 0.5, "random_state": 0, "budget": 80}
     near, far = (
         NoiseCorrectedKernelRegressor(GaussianNoise(0.16), **options) for _ in range(2)
     )
     getattr(near, form)(P, y, X2=Q)
     getattr(far, form)(P, y + 1000.0, X2=Q)
     np.testing.assert_allclose(near.predict(P) + 1000.0, far.predict(P), atol=1e-5)
-    lone = NoiseCorrectedKernelRegressor(Exact(), width=1.0).partial_fit(P[:1], y[:1])
+    lone = NoiseCorrectedKernelRegressor(Exact(), gamma=1.0).partial_fit(P[:1], y[:1])
     assert lone.intercept_ == 0.0
 
 
@@ -345,7 +382,7 @@ def test_further_copies_enter_by_their_surrogate_values():
     for t in range(T):
         alpha[t] = -eta * 2 * (alpha[:t] @ KQ[:t, t] - y[t])
     model = NoiseCorrectedKernelRegressor(
-        GaussianNoise(var), width=s2, learning_rate=eta, radius=1e6, average=False,
+        GaussianNoise(var), gamma=1 / s2, learning_rate=eta, radius=1e6, average=False,
         fit_intercept=False,
     ).partial_fit(P, y, X2=np.stack(others, axis=1))  # fmt: skip
     np.testing.assert_allclose(model.dual_coef_, alpha, atol=1e-12)
@@ -358,7 +395,7 @@ def test_further_copies_on_a_budget_and_in_features():
     X, _, y, _ = waves(T, seed=14)
     P, *others = (X + 0.5 * rng.normal(size=X.shape) for _ in range(4))
     options = {
-        "width": s2, "learning_rate": eta, "radius": 1e6, "average": False,
+        "gamma": 1 / s2, "learning_rate": eta, "radius": 1e6, "average": False,
         "fit_intercept": False, "random_state": 0,
     }  # fmt: skip
     X2, gap = np.stack(others, axis=1), s2 - 2 * var
@@ -374,12 +411,12 @@ def test_further_copies_on_a_budget_and_in_features():
         W[t] -= eta * (fb - y[t])
         W[: t + 1] -= eta * (fa - y[t]) * projected
     model = NoiseCorrectedKernelRegressor(
-        GaussianNoise(var), budget=T, tolerance=1e-12, **options
+        GaussianNoise(var), budget=T, tol=1e-12, **options
     ).partial_fit(P, y, X2=X2)
     np.testing.assert_allclose(model.dual_coef_, W, rtol=1e-4, atol=1e-6)
 
     model = NoiseCorrectedKernelRegressor(
-        GaussianNoise(var), n_components=30, **options
+        GaussianNoise(var), **features(30), **options
     ).partial_fit(P, y, X2=X2)
     psi = np.stack([model._features.noisy(c) for c in (P, *others)])
     w = np.zeros(30)
@@ -400,11 +437,11 @@ def test_further_copies_on_a_budget_and_in_features():
         ({}, {"budget": 20}),
         ({"budget": 20}, {"budget": None}),
         ({"budget": 20}, {"budget": 30}),
-        ({"n_components": 20}, {"n_components": None}),
-        ({"n_components": 20}, {"n_components": 40}),
+        (features(20), {"random_features": False}),
+        (features(20), {"n_components": 40}),
         ({}, {"noise": GaussianNoise(0.1)}),
         ({}, {"noise__cov": 0.2}),
-        ({"width": 2.0}, {"width": 3.0}),
+        ({"gamma": 0.5}, {"gamma": 1 / 3.0}),
         ({"kernel": Matern(1.5)}, {"kernel__nu": 2.5}),
         ({}, {"standardize": True}),
         ({}, {"fit_intercept": False}),
@@ -431,7 +468,7 @@ def test_an_interrupted_call_changes_nothing(options, monkeypatch):
     from lrisk.solvers import OnlineKernel
 
     _, _, y, (P, Q) = waves(100)
-    model = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), width=2.0, **options)
+    model = NoiseCorrectedKernelRegressor(GaussianNoise(0.16), gamma=0.5, **options)
     model.partial_fit(P[:50], y[:50], X2=Q[:50])
     other = pickle.loads(pickle.dumps(model))
 
@@ -455,7 +492,7 @@ def test_one_copy_over_a_wide_range():
     f = np.sin(X[:, 0])
     noisy = X + 0.1 * rng.normal(size=X.shape)
     model = NoiseCorrectedKernelRegressor(
-        GaussianNoise(0.01), width=1.0, random_state=0
+        GaussianNoise(0.01), gamma=1.0, random_state=0
     ).fit(noisy, f)
     assert np.mean((model.predict(X) - f) ** 2) < 0.05 * f.var()
 
@@ -469,7 +506,7 @@ def test_noise_beyond_what_is_seen_draws_a_warning(name):
     assert seen[0].filename == __file__
 
 
-@pytest.mark.parametrize("options", [{}, {"n_components": 20}])
+@pytest.mark.parametrize("options", [{}, features(20)])
 def test_noise_correlated_with_the_target_is_refused(options):
     _, _, y, (P, Q) = waves(40)
     model = NoiseCorrectedKernelRegressor(
@@ -482,7 +519,7 @@ def test_noise_correlated_with_the_target_is_refused(options):
 
 def test_bounds_that_are_not_proven_are_infinite():
     _, _, y, (P, Q) = waves(60)
-    theory = {"width": 4.0, "learning_rate": "theory", "random_state": 0}
+    theory = {"gamma": 0.25, "learning_rate": "theory", "random_state": 0}
 
     def bound(noise=None, **options):
         model = NoiseCorrectedKernelRegressor(
@@ -490,11 +527,11 @@ def test_bounds_that_are_not_proven_are_infinite():
         )
         return model.partial_fit(P, y, X2=Q).theory_bound_
 
-    assert np.isfinite([bound(), bound(Exact()), bound(Exact(), width="auto")]).all()
-    assert np.isfinite(bound(width="auto", kernel=Matern(1.5)))
+    assert np.isfinite([bound(), bound(Exact()), bound(Exact(), gamma="auto")]).all()
+    assert np.isfinite(bound(gamma="auto", kernel=Matern(1.5)))
     for options in (
-        {"radius": "auto"}, {"n_components": 40}, {"budget": 50}, {"correction": 0.5},
-        {"standardize": True}, {"width": "auto"},
+        {"radius": "auto"}, features(40), {"budget": 50}, {"correction": 0.5},
+        {"standardize": True}, {"gamma": "auto"},
         {"noise": LaplaceNoise(0.2)},  # k̂ < 0 between some rows
         {"noise": Exact(), "budget": 50},
     ):  # fmt: skip
@@ -514,13 +551,19 @@ def test_no_form_loses_more_than_its_bound():
     for draw in range(14):
         sigma = rng.choice([0.2, 0.4, 0.6])
         form = rng.choice(4)
-        options = [{}, {"budget": 1 + rng.integers(3)}, {"n_components": 2}, {}][form]
+        options = [
+            {},
+            {"budget": 1 + rng.integers(3)},
+            features(2),
+            {},
+        ][form]
         if form == 3:
             options = {"correction": rng.uniform(0.0, 0.9)}
         X, new = rng.uniform(-2, 2, size=(2, T, 2))
         P, Q = (X + sigma * rng.normal(size=X.shape) for _ in range(2))
         model = NoiseCorrectedKernelRegressor(
-            GaussianNoise(sigma**2), width=width, learning_rate="theory", radius=1.0,
+            GaussianNoise(sigma**2), gamma=1 / width,
+            learning_rate="theory", radius=1.0,
             horizon=T, target_bound=1.0, fit_intercept=False, random_state=draw,
             **options,
         ).partial_fit(P, k(X) @ a, X2=Q)  # fmt: skip
@@ -540,7 +583,10 @@ def test_a_row_of_far_too_much_noise_is_refused():
     factor[30] = 100.0
     for name in ("fit", "partial_fit"):
         model = NoiseCorrectedKernelRegressor(
-            GaussianNoise(0.16), width=2.0, n_components=50, random_state=0
+            GaussianNoise(0.16),
+            gamma=0.5,
+            **features(50),
+            random_state=0,
         )
         with pytest.raises(ValueError, match="noise_scale must be small enough"):
             getattr(model, name)(P, y, X2=Q, noise_scale=factor)
@@ -616,7 +662,7 @@ def test_far_out_rows_are_no_worse_than_the_mean(n, draw, f, noise):
         {},
         {"kernel": Matern(1.5, 1.0)},
         {"kernel": Laplacian(1.0)},
-        {"n_components": 99},
+        features(99),
     ],
     ids=["rbf", "matern", "laplacian", "features"],
 )
@@ -640,7 +686,13 @@ def test_too_small_a_penalty_for_the_noise_draws_a_warning(seed):
 
 @pytest.mark.parametrize("noise", [GaussianNoise(0.16), LaplaceNoise(0.3)])
 @pytest.mark.parametrize(
-    "options", [{}, {"budget": 20}, {"n_components": 20}, {"kernel": Matern(1.5)}]
+    "options",
+    [
+        {},
+        {"budget": 20},
+        features(20),
+        {"kernel": Matern(1.5)},
+    ],
 )
 def test_predictions_far_out_are_bounded(noise, options):
     _, _, y, (P, Q) = waves(80)

@@ -10,7 +10,7 @@ from ..._params import Parameters, check_choice, check_count, check_real, refuse
 from ..._typing import Floats
 from ..._validation import check_flag, validate_data
 from ..._warnings import NoiseMismatchWarning
-from ...corrections import KERNELS, Kernel
+from ...corrections import KERNELS, CorrectableKernel
 from ...corrections.checks import check_noise_scale, further_copies
 from ...corrections.covariances import CorrectedRows, corrected_rows
 from ...noise import Noise, Replicates
@@ -205,12 +205,16 @@ def check_kernel_parameters(estimator: Any) -> None:
         estimator, "angle", estimator.angle, low=0, high=np.pi / 2, low_open=True,
         remedy="π/2 unless you know better",
     )  # fmt: skip
-    if isinstance(estimator.width, str):
-        check_choice(estimator, "width", estimator.width, ("auto",))
+    check_real(
+        estimator, "tol", estimator.tol, low=0, high=1, low_open=True,
+        remedy="1e-3 is the default",
+    )  # fmt: skip
+    if isinstance(estimator.gamma, str):
+        check_choice(estimator, "gamma", estimator.gamma, ("auto",))
     else:
         remedy = "'auto' sets it"
         check_real(
-            estimator, "width", estimator.width, low=0, low_open=True, remedy=remedy
+            estimator, "gamma", estimator.gamma, low=0, low_open=True, remedy=remedy
         )
     if isinstance(estimator.alpha, str):
         check_choice(estimator, "alpha", estimator.alpha, ("auto",))
@@ -219,18 +223,18 @@ def check_kernel_parameters(estimator: Any) -> None:
         check_real(estimator, "alpha", estimator.alpha, low=0, remedy=remedy)
     if estimator.n_components is not None:
         check_count(estimator, "n_components", estimator.n_components, low=1)
-        if estimator.budget is not None:
-            rule, remedy = "None with n_components", "choose one of the two"
-            raise ValueError(
-                refused(estimator, "budget", rule, estimator.budget, remedy)
-            )
-    if estimator.n_landmarks is not None:
-        check_count(estimator, "n_landmarks", estimator.n_landmarks)
-    if isinstance(estimator.kernel, Kernel):
+    elif estimator.random_features:
+        rule, remedy = "a number with random_features=True", "500 is often enough"
+        raise ValueError(refused(estimator, "n_components", rule, None, remedy))
+    check_flag(estimator, "random_features", estimator.random_features)
+    if estimator.random_features and estimator.budget is not None:
+        rule, remedy = "None with random_features=True", "choose one of the two"
+        raise ValueError(refused(estimator, "budget", rule, estimator.budget, remedy))
+    if isinstance(estimator.kernel, CorrectableKernel):
         estimator.kernel.validate()
-        if estimator.width != "auto":
+        if estimator.gamma != "auto":
             rule, remedy = "left alone when kernel is an object", "set it there"
-            raise ValueError(refused(estimator, "width", rule, estimator.width, remedy))
+            raise ValueError(refused(estimator, "gamma", rule, estimator.gamma, remedy))
     elif estimator.kernel != "rbf":
         names = ", ".join(kind.__name__ for kind in KERNELS.values())
         rule = f"'rbf' or an object of lrisk.corrections ({names})"

@@ -47,6 +47,10 @@ class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimat
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
+    See Also
+    --------
+    NoiseCorrectedRegressor : Corrects a linear fit itself, for clean rows.
+
     Examples
     --------
     >>> import numpy as np

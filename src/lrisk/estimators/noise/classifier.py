@@ -4,15 +4,19 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..._params import check_count, check_real, refused
-from ..._typing import AnyArray, Floats
-from ..._validation import check_flag, unchanged_on_error, validate_data
+from ..._typing import Floats
+from ..._validation import (
+    check_flag,
+    classes_and_codes,
+    unchanged_on_error,
+    validate_data,
+)
+from ...class_scores import ClassScores
 from ...corrections import ConditionalScore
 from ...corrections.checks import refuse_target_covariance
 from ...corrections.covariances import Deviations, SharedFull, average
@@ -20,7 +24,7 @@ from ...noise import Exact, KnownCovariance, Noise, Replicates
 from .base import NoiseEstimator
 
 
-class NoiseCorrectedClassifier(ClassifierMixin, NoiseEstimator):
+class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
     r"""Logistic regression of the clean features, learned from noisy ones.
 
     Finds the root of the conditional score
@@ -61,6 +65,11 @@ class NoiseCorrectedClassifier(ClassifierMixin, NoiseEstimator):
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    NoiseCorrectedRegressor : The same for numbers.
+    RegressionCalibration : Clean-feature estimates for any classifier.
 
     Examples
     --------
@@ -153,21 +162,6 @@ class NoiseCorrectedClassifier(ClassifierMixin, NoiseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 
-    def predict(self, X: Any) -> AnyArray:
-        """Predict classes of clean rows; shape (n_samples,)."""
-        positive = self.decision_function(X) > 0
-        return np.asarray(self.classes_[positive.astype(int)])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities for clean rows in the order of `classes_`; (n_samples, 2)."""
-        scores = self.decision_function(X)
-        return np.column_stack([expit(-scores), expit(scores)])
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the probabilities; shape (n_samples, 2)."""
-        scores = self.decision_function(X)
-        return -np.column_stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
-
     def _check_parameters(self) -> None:
         self._check_shared_parameters()
         check_flag(self, "fit_intercept", self.fit_intercept)
@@ -186,14 +180,13 @@ class NoiseCorrectedClassifier(ClassifierMixin, NoiseEstimator):
 
     def _encode(self, y: Any) -> Floats:
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
+        self.classes_, codes = classes_and_codes(self, y)
+        if len(self.classes_) > 2:
             rule = "of two classes (Only binary classification is supported)"
             seen = f"{len(self.classes_)} classes"
-            seen = "one class" if len(self.classes_) == 1 else seen
             remedy = "use one classifier per pair of classes"
             raise ValueError(refused(self, "y", rule, seen, remedy))
-        return codes.astype(np.float64)
+        return codes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from ..._params import refused
 from ..._typing import Floats
 from ..._validation import unchanged_on_error, validate_data
 from ..._warnings import NoiseMismatchWarning
-from ...corrections import Gaussian, Kernel, RandomFeatures, Surrogate
+from ...corrections import CorrectableKernel, Gaussian, RandomFeatures, Surrogate
 from ...corrections.bounds import surrogate_ball
 from ...corrections.checks import refuse_target_covariance
 from ...corrections.surrogates import check_closed_form, natural_width, terms_matrix
@@ -37,11 +37,12 @@ from .base import ONLINE, NoiseEstimator, check_kernel_parameters
 FIXED = (
     "noise",
     "kernel",
-    "width",
+    "gamma",
     "correction",
     "standardize",
     "budget",
     "n_components",
+    "random_features",
     "fit_intercept",
 )
 
@@ -54,9 +55,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     rows unbiased for those of clean rows (paper 3, section 5). `partial_fit` is online
     gradient descent in the surrogate's space (algorithm 2) from two copies of each row,
     in one of three forms: exact, with every row a support vector and O(t) a round;
-    ``budget=B``, O(B²) a round; ``n_components=D``, random features, O(D) a round.
-    `fit` solves the corrected least squares on landmarks (or random features), from two
-    copies or, for a Gaussian kernel of a width beyond 4Σ, from one.
+    ``budget=B``, O(B²) a round; ``random_features=True`` with ``n_components=D``, O(D)
+    a round. `fit` solves the corrected least squares on landmarks (or random features),
+    from two copies or, for a Gaussian kernel with 1/gamma beyond 4Σ, from one.
 
     Predictions are for **clean** features.
 
@@ -64,14 +65,13 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     ----------
     noise : Noise or None, default=None
         `GaussianNoise`, `LaplaceNoise` or `Exact`; `CharacteristicNoise` needs
-        `n_components`.
-    kernel : {"rbf"} or Kernel, default="rbf"
-        ``"rbf"`` is exp(−‖u‖²/width). Objects of `lrisk.corrections`: `Gaussian` (also
+        `random_features`.
+    kernel : {"rbf"} or CorrectableKernel, default="rbf"
+        ``"rbf"`` is exp(−gamma‖u‖²). Objects of `lrisk.corrections`: `Gaussian` (also
         per feature, or a matrix), `Laplacian`, `Matern`, `RationalQuadratic`.
-    width : "auto" or float, default="auto"
-        Squared width s² for ``kernel="rbf"`` (scikit-learn's gamma is 1/s²).
-        ``"auto"`` is the total variance of the clean features, or the narrowest width
-        the noise allows.
+    gamma : "auto" or float, default="auto"
+        Of ``kernel="rbf"``. ``"auto"`` is one over the total variance of the clean
+        features, or the largest value that the noise allows.
     radius : "auto" or float, default="auto"
         B_w, the norm of the functions to compete with online.
     angle : float in (0, π/2], default=π/2
@@ -88,19 +88,20 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         Standardise the features inside, with the noise.
     budget : int or None, default=None
         Largest number of support vectors online.
-    tolerance : float, default=1e-3
+    tol : float, default=1e-3
         How far from the span of the support, squared and relative, a row must be to
-        enter it.
-    n_components : int or None, default=None
-        Number of random features.
+        enter it; only used with a `budget`.
+    n_components : int or None, default=200
+        Landmarks of the batch fit, drawn from the rows, as in ``Nystroem``; None takes
+        all rows. With `random_features` their number, online too.
+    random_features : bool, default=False
+        Whether to use random features, as ``RBFSampler`` does, instead of the rows.
     alpha : "auto" or float, default="auto"
         Batch penalty, as in ``KernelRidge(alpha=alpha)``. ``"auto"`` chooses by a
         corrected cross-validation, which needs no clean data, among corrected fits,
         fits without correction and the mean of the targets (see `correction_`). A
         number is taken as it is, unless the corrected fit leaves the range of the
         targets: then the fit without correction is taken, with a warning.
-    n_landmarks : int or None, default=200
-        Landmarks of the batch fit, drawn from the rows; None takes all rows.
     fit_intercept : bool, default=True
         Learn the targets' distance from their mean; online, from the mean of the first
         call's targets (from zero if they are fewer than ten).
@@ -120,8 +121,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     dual_coef_ : array of shape (n_support,)
         Their coefficients, or those of the random features.
     intercept_ : float
-    width_ : float
-        The width used with ``kernel="rbf"``.
+    gamma_ : float
+        The gamma used with ``kernel="rbf"``.
     kernel_error_ : float
         Bound on the error that clamped widths or dropped frequencies make in the
         kernel; 0 for a Gaussian kernel and noise.
@@ -138,9 +139,13 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     n_rounds_, learning_rate_, radius_, progressive_loss_, theory_bound_ :
         As in `NoiseCorrectedRegressor`, with theorem 2; `radius_` is W. The bound is
         proven for the exact form only, under Gaussian noise (or none) corrected in
-        full, with a `width` given and without `standardize`; infinite otherwise.
+        full, with a `gamma` given and without `standardize`; infinite otherwise.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    NoiseCorrectedRegressor : For linear relations.
 
     Examples
     --------
@@ -160,9 +165,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     def __init__(
         self,
         noise: Noise | None = None,
-        kernel: str | Kernel = "rbf",
+        kernel: str | CorrectableKernel = "rbf",
         *,
-        width: float | str = "auto",
+        gamma: float | str = "auto",
         radius: float | str = "auto",
         angle: float = np.pi / 2,
         learning_rate: float | str = "auto",
@@ -170,10 +175,10 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         correction: float = 1.0,
         standardize: bool = False,
         budget: int | None = None,
-        tolerance: float = 1e-3,
-        n_components: int | None = None,
+        tol: float = 1e-3,
+        n_components: int | None = 200,
+        random_features: bool = False,
         alpha: float | str = "auto",
-        n_landmarks: int | None = 200,
         fit_intercept: bool = True,
         horizon: int | None = None,
         target_bound: float | None = None,
@@ -181,7 +186,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     ) -> None:
         self.noise = noise
         self.kernel = kernel
-        self.width = width
+        self.gamma = gamma
         self.radius = radius
         self.angle = angle
         self.learning_rate = learning_rate
@@ -189,10 +194,10 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         self.correction = correction
         self.standardize = standardize
         self.budget = budget
-        self.tolerance = tolerance
+        self.tol = tol
         self.n_components = n_components
+        self.random_features = random_features
         self.alpha = alpha
-        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.horizon = horizon
         self.target_bound = target_bound
@@ -210,7 +215,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             A second, independent copy of the rows; shape (n_samples, m, n_features) for
             m further copies.
         noise_scale : array-like of shape (n_samples,) or None
-            A factor on the noise's covariance for each row (with `n_components`).
+            A factor on the noise's covariance for each row (with `random_features`).
 
         Returns
         -------
@@ -240,8 +245,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     ) -> Self:
         """Learn from each row's two copies in turn; parameters as in `fit`.
 
-        After `fit` it begins anew. With ``width="auto"`` or `standardize` the width and
-        the scale are taken from the first call's rows. The noise, the kernel and the
+        After `fit` it begins anew. With ``gamma="auto"`` or `standardize` gamma and the
+        scale are taken from the first call's rows. The noise, the kernel and the
         form cannot change during a stream.
         """
         with unchanged_on_error(self):
@@ -294,39 +299,39 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         factor = self._check_noise_scale(noise_scale, noise, copies[0].shape)
         if factor is None:
             self._warn_of_excess(noise, copies[0])
-        elif factor.ndim > 1 or self.n_components is None:
-            rule = "one factor per row, with n_components"
-            remedy = "use random features for noise that changes"
+        elif factor.ndim > 1 or not self.random_features:
+            rule = "one factor per row, with random_features"
+            remedy = "use random_features=True for noise that changes"
             raise ValueError(refused(self, "noise_scale", rule, factor.shape, remedy))
         return copies, np.asarray(y, dtype=np.float64), noise, factor
 
     def _set_world(self, copies: Floats, noise: Noise, *, one_copy: bool) -> None:
         """The kernel and its surrogate, fixed for all rounds to come."""
         self._forget(
-            "alpha_", "correction_", "width_", "support_", "_support", "_surrogate"
+            "alpha_", "correction_", "gamma_", "support_", "_support", "_surrogate"
         )
         d = copies.shape[2]
         self._world_noise = noise.rescaled(self.scale_, self.correction)
         kernel = self.kernel
-        if not isinstance(kernel, Kernel):
-            self.width_ = (
-                natural_width(copies[0], self._world_noise, one_copy)
-                if isinstance(self.width, str)
-                else float(self.width)
-            )
-            kernel = Gaussian(self.width_)
+        if not isinstance(kernel, CorrectableKernel):
+            if isinstance(self.gamma, str):
+                width = natural_width(copies[0], self._world_noise, one_copy)
+                self.gamma_ = 1.0 / width
+            else:
+                self.gamma_ = float(self.gamma)
+                width = 1.0 / self.gamma_
+            kernel = Gaussian(width)
         self._world_kernel = kernel
         self._features: RandomFeatures | None = None
-        if self.n_components is None:
+        if not self.random_features:
             self._surrogate = Surrogate(kernel, self._world_noise, d)
             squared = self._surrogate.squared_radius
             self.kernel_error_ = self._surrogate.error
         else:
             seed = check_random_state(self.random_state).randint(2**31)
             rng = np.random.default_rng(seed)
-            self._features = RandomFeatures(
-                kernel, self._world_noise, d, self.n_components, rng
-            )
+            count = int(self.n_components or 0)
+            self._features = RandomFeatures(kernel, self._world_noise, d, count, rng)
             squared = self._features.squared_radius
             self.kernel_error_ = self._features.error
         self.surrogate_radius_ = float(np.sqrt(squared))
@@ -341,7 +346,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             horizon=self.horizon,
             target_bound=self.target_bound,
             budget=self.budget,
-            tolerance=self.tolerance,
+            tolerance=self.tol,
         )
 
     def _ball(self) -> float | str:
@@ -367,7 +372,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         self.n_rounds_, report = self._state.rounds, rounds.report
         self.learning_rate_, self.radius_ = report["step"], report["radius"]
         self.progressive_loss_ = report["loss"]
-        named = isinstance(self.kernel, str) and isinstance(self.width, str)
+        named = isinstance(self.kernel, str) and isinstance(self.gamma, str)
         proven = bound_is_proven(
             self._world_noise,
             self._solver(),
@@ -392,7 +397,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             problem = feature_problem(self, self._features, copies, factor)
             values = None if exact else self._features.clean(mean)
             return problem, values, np.eye(self._features.n_components)
-        count = n if self.n_landmarks is None else min(self.n_landmarks, n)
+        count = n if self.n_components is None else min(self.n_components, n)
         chosen = np.arange(n) if count == n else rng.choice(n, count, replace=False)
         self.support_ = mean[np.sort(chosen)]
         self._support = self._surrogate.transform(self.support_)

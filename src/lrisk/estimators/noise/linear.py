@@ -153,13 +153,13 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
             self._forget(*ONLINE)
             self._set_standard(copies[0])
             _, rows = self._corrected(copies, noise, scale)
-            center = rows.mean.mean(axis=0) * self.fit_intercept
+            centre = rows.mean.mean(axis=0) * self.fit_intercept
             offset = float(y.mean()) * self.fit_intercept
             rows = centred(rows) if self.fit_intercept else rows
             ridge = None if isinstance(self.alpha, str) else self.alpha / len(y)
             solved = corrected_least_squares(rows, y - offset, ridge)
             self.alpha_ = solved.ridge * len(y)
-            self._store(solved.w, offset - float(solved.w @ center))
+            self._store(solved.w, offset - float(solved.w @ centre))
         return self
 
     def partial_fit(

@@ -8,7 +8,7 @@ import numpy as np
 from ..._params import refused
 from ..._typing import Floats, Indices
 from ...corrections import (
-    Kernel,
+    CorrectableKernel,
     OneCopy,
     RandomFeatures,
     Surrogate,
@@ -35,7 +35,7 @@ PENALTIES = np.append(np.geomspace(1e-8, 10.0, 28), np.inf)
 FOLDS, GROUPS = 5, 10
 #: Standard errors by which a fit must be better than a safer one. At one, fits worse
 #: than the mean of the targets slip through; at two, good ones of 3,000 rows are lost.
-DOUBT = 1.5
+BETTER_BY = 1.5
 #: Standard errors within which two minima of the risk along the penalties are the same.
 TIE = 2.0
 
@@ -46,14 +46,14 @@ def feature_problem(
     """The risk of weights on random features, from copies of shape (m, n, d)."""
     exact = len(copies) == 1 and isinstance(features.noise, Exact)
     if len(copies) == 1 and not exact:
-        rule = "given with n_components: random features need two copies"
-        remedy = "pass X2, or leave n_components out"
+        rule = "given with random_features=True, which needs two copies"
+        remedy = "pass X2, or leave random_features out"
         raise ValueError(refused(owner, "X2", rule, None, remedy))
     return _quadratics(np.stack([features.noisy(c, factor) for c in copies]), exact)
 
 
 def landmark_problem(
-    kernel: Kernel, surrogate: Surrogate, copies: Floats, landmarks: Floats
+    kernel: CorrectableKernel, surrogate: Surrogate, copies: Floats, landmarks: Floats
 ) -> Problem:
     """The risk of coefficients on landmarks, from copies of shape (m, n, d)."""
     noise: Noise = surrogate.noise
@@ -105,7 +105,7 @@ class BatchFit(NamedTuple):
             "the noise is too large to correct for in these rows: no corrected fit is "
             "better than the mean of the targets by more than its uncertainty, or it "
             f"leaves their range; {kept}. Pass more rows, further copies of them (X2), "
-            "or a larger alpha or width."
+            "a larger alpha or a smaller gamma."
         )
 
 
@@ -218,7 +218,7 @@ def safe_penalty(risks: Floats, weights: Floats) -> int:
     around = np.pad(mean, 1, constant_values=np.inf)
     minimum = (mean <= around[:-2]) & (mean <= around[2:])
     same = minimum & (worse <= TIE * error)
-    same[-1] = worse[-1] <= DOUBT * error[-1]  # the mean of the targets
+    same[-1] = worse[-1] <= BETTER_BY * error[-1]  # the mean of the targets
     return int(np.flatnonzero(same)[-1])
 
 
@@ -238,10 +238,10 @@ def better_than_safe(
     """
     mean, error = _mean_and_error(risks[:, 0], weights)
     risk = np.maximum(mean + total, 0.0)
-    known = risk + DOUBT * error < total
+    known = risk + BETTER_BY * error < total
     mean, error = _mean_and_error(risks[:, 0] - risks[:, 1, safe, None], weights)
     against, _ = _mean_and_error(risks[:, 1, safe], weights)
-    gain = np.maximum(against + total, 0.0) - risk - DOUBT * error
+    gain = np.maximum(against + total, 0.0) - risk - BETTER_BY * error
     order = np.argsort(-gain, kind="stable")
     return order[(known & (gain > 0.0))[order]], bool(known.any())
 
