@@ -186,10 +186,8 @@ def tethered(objective: Objective) -> Tethered:
 
 def _with_column(X: Any, value: float) -> Any:
     """Rows with one more column that is the same in all of them."""
-    column = np.full((X.shape[0], 1), value, dtype=X.dtype)
-    if sp.issparse(X):
-        return sp.csr_array(sp.hstack([X, sp.csr_array(column)]))
-    return np.hstack([X, column])
+    parts: Any = [X, np.full((X.shape[0], 1), value, dtype=X.dtype)]
+    return sp.csr_array(sp.hstack(parts)) if sp.issparse(X) else np.hstack(parts)
 
 
 def median_kernel_start(objective: Objective, refit: RidgeRefit) -> Point:
