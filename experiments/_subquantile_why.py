@@ -109,7 +109,7 @@ def trimmed(table: Table, ours: dict[str, float], place: Place) -> list[str]:
         return []
     reaches = "is" if _within(table, ours[EXACT], place) else "is not"
     return [
-        f"As many rows trimmed by concentration from several starts and with a penalty "
+        f"As many rows trimmed by concentration and with a penalty "
         f"({shown(EXACT)}) give {ours[EXACT]:.3f}, which {reaches} within {ROOM:.0%} "
         "of print or better."
     ]

@@ -37,9 +37,9 @@ CLASS_SCALING = _SCALING.format(others="RobustClassifier (raw rows)")
 
 #: What "trimmed (lrisk)" is.
 TRIMMED = """
-"trimmed (lrisk)" is lrisk's trimmed fit with its default solver, concentration from
-several starts, told the number of wrong rows; that it finds the least objective is not
-proved.
+"trimmed (lrisk)" is lrisk's trimmed fit with its default solver, concentration (from
+several starts for numbers, along a path of penalties for classes), told the number of
+wrong rows; that it finds the least objective is not proved.
 """
 
 

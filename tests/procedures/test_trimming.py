@@ -153,6 +153,8 @@ def test_path_goes_down_by_tens():
     assert penalties(0.5) == [0.5]
     assert penalties(2e-3) == [2e-3]
     np.testing.assert_allclose(penalties(5e-5), [1e-2, 1e-3, 5e-5])
+    np.testing.assert_allclose(penalties(0.5, 40.0), [40.0, 0.5])
+    np.testing.assert_allclose(penalties(0.0, 2.0), [*(2.0 * 0.1 ** np.arange(6)), 0.0])
 
 
 def test_exchanges_are_rationed():
@@ -180,3 +182,88 @@ def test_huber_start_is_the_m_estimate():
     # A refit ends where 1e-15 of the value is left to gain: 1e-7 of a gradient.
     balance = X.T @ np.clip(residuals, -cut, cut)
     np.testing.assert_allclose(balance / np.abs(X.T).sum(axis=1), 0, atol=1e-7)
+
+
+def flipped(seed, share, n=300, shift=0.4):
+    """Two classes with an overlap of a tenth or so, some labels flipped; test rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2 * n, 8))
+    w = np.r_[2.0, 1.5, 1.0, 0.5, np.zeros(4)]
+    y = (X @ w + shift + rng.logistic(size=2 * n) * 0.3 > 0).astype(float)
+    bad = rng.permutation(n)[: int(share * n)]
+    dirty = y[:n].copy()
+    dirty[bad] = 1.0 - dirty[bad]
+    return X[:n], dirty, bad, X[n:], y[n:]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_light_penalties_do_not_bend_to_flipped_labels(intercept):
+    """As well as the paper's algorithm, which stops before it bends."""
+    accuracy, kept = [], []
+    for seed in range(10):
+        X, y, bad, test_X, test_y = flipped(seed, 0.2)
+        model = lrisk.RiskClassifier(
+            "subquantile:0.8", alpha=1e-3, fit_intercept=intercept
+        ).fit(X, y)
+        paper = lrisk.RiskClassifier(
+            "subquantile:0.8", alpha=0.0, fit_intercept=False, solver="subquantile"
+        )
+        paper.set_params(max_iter=1000, tol=0.0).fit(X, y)
+        scores = [m.score(test_X, test_y) for m in (model, paper)]
+        accuracy.append(scores[0] - scores[1])
+        kept.append(model.inlier_mask_[bad].mean())
+    assert np.mean(accuracy) >= -0.01
+    assert np.mean(kept) < 0.25
+
+
+def test_no_class_is_trimmed_away_by_a_light_penalty():
+    """Three rows in ten are left out, and the rare class has four."""
+    for seed in range(3):
+        X, y, _, test_X, test_y = flipped(seed, 0.2, shift=1.0)
+        model = lrisk.RiskClassifier("subquantile:0.7", alpha=0.1).fit(X, y)
+        rare = test_y == 0
+        assert model.score(test_X[rare], test_y[rare]) > 0.7
+        assert min(model.inlier_mask_[y == k].mean() for k in (0, 1)) > 0.5
+
+
+def test_the_mean_of_kernel_features_is_no_intercept_on_the_way():
+    """Several overlapping classes: none is left out for being a little rarer."""
+    least = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 3, 150)
+        X = rng.normal(size=(150, 4)) + rng.normal(size=(3, 4))[y] * 1.3
+        bad = rng.permutation(150)[:60]
+        y[bad] = (y[bad] + rng.integers(1, 3, 60)) % 3
+        model = lrisk.KernelRiskClassifier("subquantile:0.6", gamma=0.125, alpha=0.03)
+        mask = model.fit(X, y).inlier_mask_
+        least.append(min(mask[y == k].mean() for k in range(3)))
+    assert np.mean(least) > 0.4 and min(least) > 0.2
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_units_of_the_features_do_not_show(intercept):
+    X, y, _, _, _ = flipped(0, 0.2)
+    model = lrisk.RiskClassifier("subquantile:0.8", alpha=0.01, fit_intercept=intercept)
+    scores = model.fit(X, y).decision_function(X)
+    for unit in (1e-3, 1e3):
+        model.set_params(alpha=0.01 * unit**2).fit(X * unit, y)
+        again = model.decision_function(X * unit)
+        np.testing.assert_allclose(again, scores, atol=1e-6 * np.abs(scores).max())
+
+
+def test_halves_are_tried_on_request_and_only_lower_the_objective():
+    for seed in range(3):
+        X, y, *_ = flipped(seed, 0.4)
+        fits = []
+        for starts in (0, 10):
+            solver = Concentration(starts=starts)
+            model = lrisk.RiskClassifier(
+                "subquantile:0.6", alpha=0.01, solver=solver, random_state=0
+            )
+            fits.append(model.fit(X, y))
+            labels = [record["start"] for record in model.history_]
+            assert ("half" in labels) is (starts > 0) and "path" in labels
+            if starts == 0:
+                first = model.objective_
+        assert fits[1].objective_ <= first

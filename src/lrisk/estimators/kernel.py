@@ -55,9 +55,9 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
         the exact model.
     solver : {"auto", "newton", "lbfgs", "concentration", "subquantile"} or Solver, \
             default="auto"
-        For decreasing spectra ``"auto"`` is exact concentration from several starts and
-        ``"subquantile"`` the paper's gradient method; for increasing ones the certified
-        solvers run on a factor of the kernel matrix.
+        For decreasing spectra ``"auto"`` is exact concentration along a path of
+        penalties and ``"subquantile"`` the paper's gradient method; for increasing ones
+        the certified solvers run on a factor of the kernel matrix.
     tol : float, default=1e-6
         Relative duality gap at which to stop. Trimmed fits, which have no such proof,
         go on until the same rows are kept; there it only decides on a warning.

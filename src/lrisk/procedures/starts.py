@@ -6,15 +6,17 @@ rest.
 """
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._typing import Floats
 from ..objective import Objective, Point
 from ..solvers._loops.elemental import elemental_fits
 from ..solvers.trimming.concentration import NewtonRefit, RidgeRefit
 from ..solvers.trimming.kept import LowestRows
-from ..spectra import Mean
+from ..spaces import LinearSpace
 
 #: Rows that elemental starts look at; above, a random sample of this size.
 ELEMENTAL_ROWS = 300
@@ -119,28 +121,73 @@ def elemental(
     return [fits[i] for i in best]
 
 
-def class_starts(
-    objective: Objective, rng: np.random.Generator, n_halves: int
+def half_starts(
+    objective: Objective, rng: np.random.Generator, count: int
 ) -> Iterator[tuple[str, Point]]:
-    """The fit of the mean loss, of heavier penalties, and of random halves."""
-    space = objective.space
+    """Fits of the mean loss of random halves, for classes."""
     refit = NewtonRefit(objective)
-    zero = objective.at(np.zeros(space.size))
+    zero = objective.at(np.zeros(objective.space.size))
     mass = objective.ranking.mass
-    yield "mean", refit(mass, zero)
-    for factor in (10.0, 1000.0):
-        heavy = Objective(
-            objective.ranking.with_spectrum(Mean()),
-            objective.loss,
-            space,
-            objective.y,
-            factor * max(objective.alpha, 1e-3),
-        )
-        yield "heavy", objective.at(NewtonRefit(heavy)(mass, zero).theta)
-    for _ in range(n_halves):
+    for _ in range(count):
         half = mass * (rng.random(len(mass)) < 0.5)
         if half.sum() > 0:
             yield "half", refit(half / half.sum(), zero)
+
+
+class Tethered(NamedTuple):
+    """An objective of classes over centred rows, its intercept penalised.
+
+    Attributes
+    ----------
+    objective : Objective
+    heaviest : float
+        A penalty μ above all curvature of the losses, c·S′(0)·Σm‖x‖² with c = sup ℓ″:
+        the minimiser is about a gradient step from zero. A larger one would shrink it
+        and leave the order of the losses as it is.
+    """
+
+    objective: Objective
+    heaviest: float
+
+    def under(self, mu: float) -> Objective:
+        """The objective under another penalty."""
+        given = self.objective
+        alpha = mu * given.ranking.total
+        return Objective(given.ranking, given.loss, given.space, given.y, alpha)
+
+
+def tethered(objective: Objective) -> Tethered:
+    """The objective without anything by which a stiff model could favour one class.
+
+    Of a ranked range only the upper end counts. An intercept is the coefficient of one
+    more column, constant and of the average spread of the others; and the rows are
+    centred, since the mean of kernel features does what an intercept does.
+
+    Parameters
+    ----------
+    objective : Objective
+        Over a linear space, under a spectrum that trims.
+    """
+    space, lowest, mass = objective.space, _lowest(objective), objective.ranking.mass
+    X: Any = space.X
+    centred = LinearSpace.centred(X, mass, intercept=True)
+    offset = centred.offset
+    assert offset is not None
+    spread = centred.diagonal(mass)[:-1]
+    if space.intercept:
+        unit = float(np.sqrt(spread.mean())) or 1.0
+        X, offset = _with_column(X, unit), np.append(offset, 0.0)
+        spread = np.append(spread, unit**2)
+    inner = LinearSpace(X, intercept=False, n_scores=space.n_scores, offset=offset)
+    heaviest = objective.loss.smoothness * lowest.density * float(spread.sum())
+    objective = objective.with_ranking(lowest.ranking).with_space(inner)
+    return Tethered(objective, heaviest)
+
+
+def _with_column(X: Any, value: float) -> Any:
+    """Rows with one more column that is the same in all of them."""
+    parts: Any = [X, np.full((X.shape[0], 1), value, dtype=X.dtype)]
+    return sp.csr_array(sp.hstack(parts)) if sp.issparse(X) else np.hstack(parts)
 
 
 def median_kernel_start(objective: Objective, refit: RidgeRefit) -> Point:

@@ -1,0 +1,124 @@
+"""Where searches begin: tethered models, the heaviest penalty, halves, the middle."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lrisk.losses import Logistic, Multinomial, Squared
+from lrisk.objective import Objective
+from lrisk.procedures.starts import (
+    half_starts,
+    linear_regression_starts,
+    middle_weights,
+    tethered,
+)
+from lrisk.ranking import Ranking
+from lrisk.spaces import LinearSpace
+from lrisk.spectra import RankedRange, RiskSeekingExtremile, Subquantile
+
+pytestmark = pytest.mark.numerics
+
+N = 60
+FORMS = {
+    "dense": lambda X: X,
+    "single": lambda X: X.astype(np.float32),
+    "sparse": lambda X: sp.csr_array(X),
+}
+SPECTRA = [Subquantile(0.7), RiskSeekingExtremile(3.0), RankedRange(0.1, 0.8)]
+
+
+def problem(*, form="dense", k=1, intercept=True, spectrum=SPECTRA[0], seed=0):
+    rng = np.random.default_rng(seed)
+    X = FORMS[form](rng.normal(size=(N, 3)) * [1.0, 5.0, 0.2] + 3.0)
+    ranking = Ranking(spectrum, N, rng.uniform(0.5, 2.0, N))
+    space = LinearSpace.centred(X, ranking.mass, intercept=intercept, n_scores=k)
+    y = rng.integers(0, max(k, 2), N).astype(float)
+    return Objective(ranking, Multinomial() if k > 1 else Logistic(), space, y, 0.5)
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_tethered_rows_are_centred_and_the_intercept_is_a_column(form, k, intercept):
+    """Of the average spread of the others."""
+    objective = problem(form=form, k=k, intercept=intercept)
+    inner = tethered(objective).objective.space
+    assert not inner.intercept and inner.size == objective.space.size
+    X, mass = dense(objective.space.X), objective.ranking.mass
+    rows = X - mass @ X
+    if intercept:
+        width = np.sqrt(np.mean(mass @ rows**2))
+        rows = np.column_stack([rows, np.full(N, width)])
+    theta = np.random.default_rng(1).normal(size=inner.size)
+    scores = (rows @ theta.reshape(-1, k)).reshape(inner.scores(theta).shape)
+    np.testing.assert_allclose(inner.scores(theta), scores, rtol=1e-5, atol=1e-5)
+
+
+def test_constant_columns_have_a_column_for_their_intercept():
+    objective = problem()
+    X = np.full((N, 2), 7.0)
+    space = LinearSpace.centred(X, objective.ranking.mass, intercept=True)
+    inner = tethered(objective.with_space(space)).objective.space
+    np.testing.assert_allclose(inner.scores(np.array([3.0, 4.0, 2.0])), 2.0)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA, ids=str)
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_heaviest_penalty_is_above_all_curvature(spectrum, k, intercept):
+    """And not above its trace: with as many directions, by a factor."""
+    objective = problem(k=k, intercept=intercept, spectrum=spectrum)
+    way = tethered(objective)
+    light = way.under(0.0)
+    assert light.mu == 0.0
+    zero = light.at(np.zeros(light.space.size))
+    # S'(0) times the mass, more than any row can have.
+    density = {"subquantile": 1 / 0.7, "risk_seeking_extremile": 3.0}
+    most = density.get(spectrum.name, 1 / 0.8) * light.ranking.mass
+    values = np.linalg.eigvalsh(light.hessian(zero, most))
+    assert values[-1] <= way.heaviest * (1 + 1e-6)
+    sums = values.sum() if k == 1 else values.sum() * 0.5 / (2 / 3)
+    assert way.heaviest == pytest.approx(sums, rel=1e-6)
+    assert way.under(way.heaviest).mu == pytest.approx(way.heaviest)
+
+
+def test_halves_are_fits_of_the_mean_loss():
+    objective = problem()
+    starts = list(half_starts(objective, np.random.default_rng(0), 4))
+    assert [label for label, _ in starts] == ["half"] * 4
+    draws = np.random.default_rng(0)
+    for _, point in starts:
+        half = objective.ranking.mass * (draws.random(N) < 0.5)
+        gradient = objective.gradient(point, half / half.sum())
+        np.testing.assert_allclose(gradient, 0.0, atol=1e-7)
+
+
+def test_the_middle_is_that_of_the_targets():
+    y = np.r_[np.arange(51.0), np.full(10, 1e6)]
+    ranking = Ranking(Subquantile(31 / 61), 61)
+    space = LinearSpace(np.ones((61, 1)), intercept=False)
+    weights = middle_weights(Objective(ranking, Squared(), space, y, 0.0))
+    # The median is 30, and the 31 rows nearest to it are within 15 of it.
+    np.testing.assert_array_equal(np.flatnonzero(weights > 0), np.arange(15, 46))
+    np.testing.assert_allclose(weights[15:46], 1 / 31)
+
+
+def test_starts_of_numbers_have_their_names_and_minima():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 2))
+    y = X @ [1.0, -2.0] + 0.1 * rng.normal(size=N)
+    space = LinearSpace(X, intercept=True)
+    objective = Objective(Ranking(Subquantile(0.8), N), Squared(), space, y, 0.3)
+    starts = list(linear_regression_starts(objective, rng, 20))
+    labels = [label for label, _ in starts]
+    assert labels[:4] == ["zero", "median", "least squares", "huber"]
+    assert 1 <= labels.count("elemental") <= 10
+    mass = objective.ranking.mass
+    for label, point in starts:
+        if label == "least squares":
+            gradient = objective.gradient(point, mass)
+            np.testing.assert_allclose(gradient, 0.0, atol=1e-12)
