@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 from lrisk.ranking import Ranking
 from lrisk.solvers import Status
+from lrisk.solvers.clustering import centers
 from lrisk.solvers.clustering.centers import Alternating, CenterSGD, assign, clustering
-from lrisk.solvers.clustering.starts import seeds
 from lrisk.spaces import CenterSpace
 from lrisk.spectra import FAMILIES, CustomSpectrum, parse_spectrum
 
@@ -173,37 +173,131 @@ def test_limits_are_kept_and_monitored():
     assert [record["iteration"] for record in records] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("spectrum", ["subquantile:0.85", "ranked_range:0.05:0.85"])
-def test_seeds_are_not_outliers(spectrum):
-    rng = np.random.default_rng(0)
-    middles = 10 * rng.normal(size=(6, 2))
-    X = np.vstack(
-        [
-            middles[rng.integers(0, 6, 360)] + rng.normal(size=(360, 2)),
-            300 + 100 * rng.normal(size=(40, 2)),  # a tenth, far away
+class TestOneStep:
+    """Two centres on a line; what each step does can be said in numbers."""
+
+    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [15.0]])
+
+    def step(self, objective, start):
+        now = assign(objective, np.array(start))
+        return Alternating()._step(objective, now)
+
+    def test_rows_are_assigned_weighted_by_rank_and_summed(self):
+        now = assign(problem(self.X, 2, "subquantile:0.5"), np.array([1.0, 12.0]))
+        np.testing.assert_array_equal(now.labels, [0, 0, 0, 1, 1, 1])
+        np.testing.assert_array_equal(now.losses, [1, 0, 1, 4, 1, 9])
+        assert now.weights.sum() == pytest.approx(1.0)
+        assert now.value == pytest.approx((0 + 1 + 1) / 3)
+
+    def test_centres_move_to_the_weighted_means_of_their_rows(self):
+        weight = np.array([1.0, 2.0, 3.0, 1.0, 1.0, 2.0])
+        better = self.step(problem(self.X, 2, "mean", weight), [0.0, 12.0])
+        np.testing.assert_allclose(better.theta, [8 / 6, 51 / 4])
+        # without the largest loss, of the last row (and of weight two)
+        objective = problem(self.X, 2, "subquantile:0.8", weight)
+        better = self.step(objective, [1.0, 11.0])
+        np.testing.assert_allclose(better.theta, [8 / 6, 10.5])
+
+    def test_rising_spectra_are_halved_until_f_falls(self):
+        """The full step goes to the mean of the worst row alone."""
+        objective = problem(self.X[:2], 1, "worst_case")
+        now = assign(objective, np.array([0.4]))  # the worst is 1, and a full step
+        better = Alternating()._step(objective, now)  # makes 0 as bad as it can be
+        assert better.value < now.value
+        np.testing.assert_allclose(better.theta, 0.4 + 0.6 / 4)
+
+    def test_no_better_point_is_none(self):
+        means = np.array([1.0, 12.0])
+        assert self.step(problem(self.X, 2, "mean"), means) is None
+
+    def test_an_empty_centre_takes_the_farthest_row_that_counts(self):
+        better = self.step(problem(self.X, 2, "mean"), [5.0, 99.0])
+        np.testing.assert_allclose(better.theta, [24 / 5, 15.0])
+        better = self.step(problem(self.X, 2, "subquantile:0.8"), [5.0, 99.0])
+        assert better.theta[1] == 11.0  # the last row does not count
+
+    def test_one_that_holds_only_rows_without_weight_counts_as_empty(self):
+        objective = problem(self.X, 2, "subquantile:0.5")
+        now = assign(objective, np.array([2.0, 25.0]))
+        assert now.labels[5] == 1 and now.weights[5] == 0.0
+        solver = Alternating()  # 0 is the farthest of the three kept rows
+        assert solver._means(objective, now, exact=True)[1] == 0.0
+        assert solver._means(objective, now, exact=False)[1] == 25.0
+
+    def test_it_stops_when_f_falls_by_less_than_the_tolerance(self):
+        X = np.random.default_rng(0).normal(size=(300, 2))
+        objective, start = problem(X, 8, "mean"), X[:8].ravel()
+        exact = Alternating(tol=0.0).solve(objective, start)
+        values = np.array([record["objective"] for record in exact.history])
+        falls = -np.diff(values) / values[1:]
+        for tol in (1e-2, 1e-3):
+            rough = Alternating(tol=tol).solve(objective, start)
+            assert rough.n_iter == 2 + np.argmax(falls <= tol)
+            assert rough.status is Status.UNCERTIFIED
+
+    def test_no_certificate_is_claimed(self):
+        solution = Alternating().solve(problem(self.X, 2, "mean"), self.X[:2].ravel())
+        assert solution.gap == np.inf and solution.dual == -np.inf
+
+    def test_one_row(self):
+        solution = Alternating().solve(problem(self.X[5:], 1, "mean"))
+        np.testing.assert_allclose(solution.theta, [15.0])
+        assert solution.objective == 0.0
+
+
+class TestStochasticSteps:
+    def test_one_batch_of_all_rows(self):
+        """C ← C − η Σσ̂_j∇ℓ_(j), 2(c − x) for the nearest centre and 0 for others."""
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        objective, start = problem(X, 3, "subquantile:0.7"), X[:3].ravel()
+        solver = CenterSGD(30, learning_rate=0.1, average=False, max_epochs=1)
+        found = solver.solve(objective, start, rng=np.random.default_rng(0)).theta
+        now = assign(objective, start)
+        expected = start.reshape(3, 2).copy()
+        for row, label, weight in zip(X, now.labels, now.weights):
+            expected[label] -= 0.1 * weight * 2 * (start.reshape(3, 2)[label] - row)
+        np.testing.assert_allclose(found, expected.ravel(), rtol=1e-12)
+
+    def test_the_automatic_rate_is_an_eighth(self):
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        objective, start = problem(X, 3, "mean"), X[:3].ravel()
+        ends = [
+            CenterSGD(10, rate, max_epochs=2)
+            .solve(objective, start, rng=np.random.default_rng(0))
+            .theta
+            for rate in ("auto", 0.125)
         ]
+        np.testing.assert_allclose(*ends, rtol=1e-12)
+
+    def test_batches(self):
+        """Every row at most once in an epoch; by weight with replacement."""
+        ranking, rng = problem(np.zeros((25, 1)), 1, "mean").ranking, np.random
+        batches = centers._batches(ranking, 8, rng.default_rng(0))
+        assert batches.shape == (3, 8)
+        assert len(np.unique(batches)) == 24
+        assert centers._batches(ranking, 64, rng.default_rng(0)).shape == (1, 25)
+        weight = np.r_[np.ones(24), 1e9]
+        heavy = problem(np.zeros((25, 1)), 1, "mean", weight).ranking
+        assert np.all(centers._batches(heavy, 8, rng.default_rng(0)) == 24)
+
+    def test_an_empty_centre_is_revived_but_not_after_the_last_epoch(self):
+        X = np.r_[np.zeros(15), np.ones(15), 9.0 * np.ones(2)].reshape(-1, 1)
+        objective, start = problem(X, 2, "mean"), np.array([0.5, 1e3])
+        for epochs, alone in ((1, True), (2, False)):
+            solver = CenterSGD(32, max_epochs=epochs, average=False)
+            found = solver.solve(objective, start, rng=np.random.default_rng(0))
+            assert (found.theta[1] == 1e3) == alone
+        assert found.theta[1] == 9.0
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"batch_size": 0}, "batch_size must be"),
+            ({"max_epochs": 0}, "max_epochs must be"),
+            ({"average": "mean"}, "average must be"),
+            ({"learning_rate": 0.0}, "learning_rate must be"),
+        ],
     )
-    objective = problem(X, 6, spectrum)
-    for seed in range(30):
-        drawn = seeds(
-            None, objective.space, objective.ranking, np.random.default_rng(seed)
-        )
-        assert np.abs(drawn).max() < 60
-
-
-def test_seeds_under_the_mean_do_go_to_outliers():
-    """The trimming is what keeps them away, not the test's data."""
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(size=(360, 2)), 300 + 100 * rng.normal(size=(40, 2))])
-    objective = problem(X, 6, "mean")
-    drawn = seeds(None, objective.space, objective.ranking, np.random.default_rng(0))
-    assert np.abs(drawn).max() > 60
-
-
-def test_seeds_come_from_every_separated_cloud():
-    rng = np.random.default_rng(0)
-    cloud = np.arange(5000) % 5
-    X = 50.0 * cloud[:, None] + rng.normal(size=(5000, 1))
-    objective = problem(np.repeat(X, 6, axis=0), 5, "subquantile:0.95")
-    drawn = seeds(None, objective.space, objective.ranking, rng)  # from a sample
-    assert sorted(np.round(drawn / 50)) == [0, 1, 2, 3, 4]
+    def test_refusals(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            CenterSGD(**options)

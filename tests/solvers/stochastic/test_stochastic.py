@@ -1,40 +1,13 @@
-"""The stochastic solvers: the algorithms as printed, and what users expect of them."""
-
-import copy
-import importlib.util
-import sys
-from pathlib import Path
+"""What users expect of every stochastic solver, whichever it is."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from problems import build, data, run
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from lrisk.losses import LOSSES
-from lrisk.objective import Objective
-from lrisk.permutahedron import project, smoothed_weights
-from lrisk.ranking import Ranking
-from lrisk.solvers import (
-    LSVRG,
-    SGD,
-    SOREL,
-    SRDA,
-    Newton,
-    Prospect,
-    Status,
-    tune_learning_rate,
-)
-from lrisk.solvers.stochastic import Work
-from lrisk.solvers.stochastic.tuning import GRID
-from lrisk.spaces import LinearSpace
-from lrisk.spectra import Extremile, Superquantile, parse_spectrum
-
-_spec = importlib.util.spec_from_file_location(
-    "transcriptions", Path(__file__).with_name("transcriptions.py")
-)
-transcriptions = importlib.util.module_from_spec(_spec)
-sys.modules["transcriptions"] = transcriptions
-_spec.loader.exec_module(transcriptions)
+from lrisk.solvers import LSVRG, SGD, SOREL, SRDA, Newton, Prospect, Status
 
 ALL = [LSVRG(), LSVRG("spectral"), SOREL(), Prospect(), SGD(batch_size=8), SRDA(8)]
 UNBIASED = ALL[:4]
@@ -44,107 +17,6 @@ SMOOTH = [name for name, loss in LOSSES.items() if loss.smooth]
 STORED = [(solver, loss) for solver in ALL for loss in ("squared", "multinomial")]
 every_solver = pytest.mark.parametrize("solver", ALL, ids=repr)
 unbiased_solver = pytest.mark.parametrize("solver", UNBIASED, ids=repr)
-
-
-def data(loss="squared", n=60, d=4, seed=0, k=3):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    z = X @ rng.normal(size=d)
-    if not LOSSES[loss].classifies:
-        return X, z + rng.normal(size=n)
-    if not LOSSES[loss].per_class:
-        return X, (z + rng.logistic(size=n) > 0) * 1.0
-    scores = X @ rng.normal(size=(d, k)) + rng.gumbel(size=(n, k))
-    return X, scores.argmax(axis=1) * 1.0
-
-
-def build(X, y, loss="squared", spectrum="extremile:2", *, intercept=False, weight=None,
-          alpha=1.0):  # fmt: skip
-    kind = LOSSES[loss]()
-    n_scores = int(y.max()) + 1 if kind.per_class else 1
-    ranking = Ranking(parse_spectrum(spectrum), len(y), weight)
-    space = LinearSpace.centred(X, ranking.mass, intercept=intercept, n_scores=n_scores)
-    return Objective(ranking, kind, space, y, alpha)
-
-
-def run(solver, objective, seed=0, **changes):
-    changed = copy.copy(solver).set_params(**changes)
-    return changed.solve(objective, rng=np.random.default_rng(seed))
-
-
-class TestTranscriptions:
-    """Compiled loops give the iterates of the printed algorithms."""
-
-    NAMES = ("uniform", "spectral", "anew", "sgd", "last", "srda", "prospect", "sorel")
-
-    @pytest.mark.parametrize("full", [False, True], ids=["plain", "intercept, weights"])
-    @pytest.mark.parametrize("loss", ["squared", "logistic"])
-    @pytest.mark.parametrize("spectrum", ["mean", "superquantile:0.4", "extremile:2"])
-    @pytest.mark.parametrize("name", NAMES)
-    def test_three_epochs(self, name, loss, spectrum, full):
-        X, y = data(loss)
-        weight = np.random.default_rng(9).uniform(0.5, 2.0, len(y)) if full else None
-        objective = build(X + 1.0, y, loss, spectrum, intercept=full, weight=weight)
-        family = parse_spectrum(spectrum)
-        problem = transcriptions.Problem(
-            X + 1.0, y, loss, objective.mu, family, intercept=full, weight=weight
-        )
-        solver, expected = self.transcribed(name, problem, objective)
-        self.assert_last_iterate(solver, objective, 0.02, expected)
-
-    def transcribed(self, name, problem, objective):
-        """The solver, and what the printed algorithm gives after three epochs."""
-        rate, rng = 0.02, np.random.default_rng(5)
-        t = transcriptions
-        match name:
-            case "uniform":
-                return LSVRG(), t.lsvrg(problem, rate, 3, rng)
-            case "spectral":
-                expected = t.lsvrg(problem, rate, 3, rng, spectral=True)
-                return LSVRG("spectral"), expected
-            case "anew":
-                expected = t.lsvrg(problem, rate, 3, rng, chance=0.1)
-                return LSVRG(checkpoint_probability=0.1), expected
-            case "sgd":
-                return SGD(batch_size=8), t.sgd(problem, rate, 3, rng, 8)[0]
-            case "last":
-                solver = SGD(batch_size=8, average=False)
-                return solver, t.sgd(problem, rate, 3, rng, 8)[1]
-            case "srda":
-                return SRDA(batch_size=8), t.srda(problem, rate, 3, rng, 8)
-            case "prospect":
-                return Prospect(), t.prospect(problem, rate, 3, rng)
-        onto = objective.ranking
-        return SOREL(), t.sorel(problem, rate, 3, rng, lambda x: project(onto, x))
-
-    @pytest.mark.parametrize("smoothing", ["l2", "entropy"])
-    @pytest.mark.parametrize("kind", [LSVRG, Prospect])
-    def test_smoothed(self, kind, smoothing):
-        X, y = data()
-        objective = build(X, y, spectrum="superquantile:0.4")
-        problem = transcriptions.Problem(
-            X, y, "squared", objective.mu, Superquantile(0.4)
-        )
-        nu = 3.0 if smoothing == "l2" else 0.3
-
-        def weigh(losses):
-            return smoothed_weights(objective.ranking, losses, smoothing, nu)
-
-        algorithm = transcriptions.lsvrg if kind is LSVRG else transcriptions.prospect
-        expected = algorithm(problem, 0.02, 3, np.random.default_rng(5), weigh=weigh)
-        solver = kind(smoothing=smoothing, nu=nu)
-        self.assert_last_iterate(solver, objective, 0.02, expected)
-
-    def assert_last_iterate(self, solver, objective, rate, expected):
-        """The last iterate (not the best) is that of the transcription."""
-        rng = np.random.default_rng(5)
-        work = Work(objective, None)
-        work.evaluate()
-        state = solver.begin(work, rng)
-        for _ in range(3):
-            solver.epoch(work, state, rate, rng)
-            work.evaluate()
-        np.testing.assert_allclose(work.theta(), expected, rtol=1e-11, atol=1e-12)
 
 
 class TestLaws:
@@ -252,64 +124,6 @@ class TestLaws:
         assert a.objective == pytest.approx(b.objective, rel=1e-4)
 
 
-class TestUnbiasedness:
-    """E v = ∇F, and only with σ at the rank of the row."""
-
-    def mean_step(self, pairing):
-        X, y = data(n=30)
-        spectrum = Extremile(3)
-        sigma = spectrum.weights(30)
-        rng = np.random.default_rng(0)
-        w, bar = rng.normal(size=(2, 4))
-        losses = 0.5 * (X @ bar - y) ** 2
-        order = np.argsort(losses)
-        weights = np.empty(30)
-        if pairing == "rank":
-            weights[order] = sigma
-        else:
-            weights[:] = sigma  # as published code has it
-        slopes_w, slopes_bar = X @ w - y, X @ bar - y
-        objective = build(X, y, spectrum="extremile:3")
-        point = objective.at(bar)
-        right = objective.ranking.weights(point.losses)
-        full = X.T @ (right * slopes_bar)
-        truth = X.T @ (right * slopes_w)
-        rows = rng.integers(0, 30, 400_000)
-        gain = 30 * weights[rows] * (slopes_w - slopes_bar)[rows]
-        draws = gain[:, None] * X[rows] + full
-        error = draws.mean(axis=0) - truth
-        return np.abs(error / (draws.std(axis=0) / np.sqrt(len(rows))))
-
-    def test_rank_pairing_is_unbiased(self):
-        assert np.all(self.mean_step("rank") <= 5)
-
-    def test_unsorted_pairing_is_not(self):
-        assert np.any(self.mean_step("unsorted") > 20)
-
-    @pytest.mark.parametrize("sampling", ["uniform", "spectral"])
-    def test_steps_off_the_checkpoint_are_unbiased(self, sampling):
-        """Two steps about one checkpoint: the second is right on average."""
-        X, y = data(n=12)
-        objective = build(X, y, spectrum="extremile:2")
-        rate, rng = 0.05, np.random.default_rng(0)
-        solver = LSVRG(sampling, epoch_length=2, learning_rate=rate)
-        start = rng.normal(size=4)
-        point = objective.at(start)
-        weights = objective.ranking.weights(point.losses)
-        first = start - rate * objective.gradient(point, weights)
-        expected = first - rate * objective.gradient(objective.at(first), weights)
-        ends = []
-        for _ in range(4000):
-            work = Work(objective, start)
-            work.evaluate()
-            solver.epoch(work, solver.begin(work, rng), rate, rng)
-            ends.append(work.theta())
-        ends = np.array(ends)
-        assert np.all(ends.std(axis=0) > 1e-6)
-        error = ends.mean(axis=0) - expected
-        assert np.all(np.abs(error) <= 5 * ends.std(axis=0) / np.sqrt(len(ends)))
-
-
 class TestLearningRate:
     def test_divergence_is_caught_and_the_step_cut(self):
         X, y = data()
@@ -326,33 +140,6 @@ class TestLearningRate:
         first = objective.value(objective.at(np.zeros(4)))
         assert solution.objective < first and np.isfinite(solution.objective)
 
-    def test_after_an_explosion_the_last_good_epoch_is_resumed(self):
-        starts = []
-
-        class Bold(LSVRG):
-            def automatic_rate(self, work):
-                return 0.01
-
-            def epoch(self, work, state, rate, rng):
-                starts.append(work.theta())
-                if len(starts) == 4:
-                    work.W[:] = 1e9
-                    return 0.0
-                return super().epoch(work, state, rate, rng)
-
-        solution = run(Bold(max_epochs=5), build(*data()))
-        assert [r["diverged"] for r in solution.history] == [False] * 3 + [True, False]
-        assert np.array_equal(starts[4], starts[3])
-        assert solution.history[4]["learning_rate"] == 0.005
-
-    def test_theory_lets_its_huge_first_steps_pass(self):
-        X, y = data("logistic", n=400)
-        objective = build(X, y, "logistic", "mean")
-        solution = run(SGD(learning_rate="theory", max_epochs=64), objective)
-        assert solution.status is Status.EPOCHS_DONE
-        best = Newton(tol=1e-10).solve(objective).objective
-        assert solution.objective <= 1.2 * best
-
     @pytest.mark.parametrize("solver", [LSVRG(), SOREL(), Prospect()], ids=repr)
     def test_theory_sees_the_sample_weights(self, solver):
         X, y = data()
@@ -361,11 +148,6 @@ class TestLearningRate:
         solution = run(solver, build(X, y, weight=weight), learning_rate="theory",
                        max_epochs=3)  # fmt: skip
         assert solution.status is not Status.DIVERGED
-
-    @pytest.mark.parametrize("solver", [LSVRG(), SGD()], ids=repr)
-    def test_theory_needs_a_penalty(self, solver):
-        with pytest.raises(ValueError, match="alpha=0"):
-            run(solver, build(*data(), alpha=0.0), learning_rate="theory")
 
     @pytest.mark.parametrize("alpha", [1e6, 1e9])
     @every_solver
@@ -376,13 +158,6 @@ class TestLearningRate:
         first = objective.value(objective.at(np.zeros(4)))
         assert solution.objective < first
 
-    def test_a_warm_started_srda_is_judged_from_its_own_start(self):
-        objective = build(*data())
-        good = Newton(tol=1e-10).solve(objective).theta
-        solver = SRDA(batch_size=8, max_epochs=20)
-        solution = solver.solve(objective, good, rng=np.random.default_rng(0))
-        assert not any(record["diverged"] for record in solution.history)
-
     @every_solver
     def test_too_large_a_number_keeps_the_last_good_iterate(self, solver):
         objective = build(*data())
@@ -391,38 +166,6 @@ class TestLearningRate:
         assert solution.status in (Status.DIVERGED, Status.EPOCHS_DONE)
         assert np.all(np.isfinite(solution.theta))
         assert solution.objective <= first
-
-    def test_theory_of_theorem_4(self):
-        X, y = data("logistic", n=40)
-        objective = build(X, y, "logistic", alpha=400.0)
-        solver = LSVRG(smoothing="l2", nu="theory", learning_rate="theory")
-        solution = run(solver, objective, max_epochs=10)
-        assert np.isfinite(solution.objective)
-        norms = np.sum(X**2, axis=1)
-        kappa = 40 * Extremile(2).weights(40)[-1] * 0.25 * norms.max() / 10 + 1
-        rate = solution.history[0]["learning_rate"]
-        assert rate == pytest.approx(2 / ((40 + 8 * kappa) * 10))
-        with pytest.raises(ValueError, match="not Lipschitz"):
-            run(solver, build(*data()))
-        with pytest.raises(ValueError, match="SRDA"):
-            run(SRDA(learning_rate="theory"), objective)
-
-    def test_theory_of_proposition_3_is_repaired_for_squared_loss(self):
-        solution = run(SGD(batch_size=8, learning_rate="theory"), build(*data()))
-        assert np.isfinite(solution.history[-1]["objective"])
-        assert solution.objective < 1.5 * Newton().solve(build(*data())).objective
-
-    def test_tuning_follows_appendix_f4(self):
-        objective = build(*data())
-        tuning = tune_learning_rate(LSVRG(max_epochs=10), objective, seeds=(1, 2))
-        assert set(tuning.risks) == set(GRID)
-        assert tuning.risks[3.0] == np.inf
-        finite = {k: v for k, v in tuning.risks.items() if np.isfinite(v)}
-        assert tuning.learning_rate == min(finite, key=finite.get)
-        solution = run(LSVRG(max_epochs=10), objective, 1, learning_rate=1e-2)
-        again = run(LSVRG(max_epochs=10), objective, 2, learning_rate=1e-2)
-        mean = np.mean([s.history[-1]["objective"] for s in (solution, again)])
-        assert tuning.risks[1e-2] == pytest.approx(mean, rel=1e-12)
 
     @pytest.mark.parametrize(
         "spectrum", ["mean", "superquantile:0.5", "extremile:2", "esrm:1"]
@@ -439,19 +182,6 @@ class TestLearningRate:
 
 
 class TestHistory:
-    def test_records(self):
-        objective = build(*data(), spectrum="extremile:2")
-        solution = run(LSVRG(max_epochs=30), objective)
-        records = solution.history
-        assert [r["iteration"] for r in records] == list(range(1, 31))
-        assert records[-1]["passes"] == pytest.approx(61.0)
-        assert np.isnan(records[0]["disagreement"])
-        assert records[1]["disagreement"] > 0.3
-        assert records[-1]["disagreement"] < 0.2
-        assert 0 < records[0]["seconds"] < records[-1]["seconds"]
-        assert min(r["objective"] for r in records) == solution.objective
-        assert solution.n_iter == 30 and solution.status is Status.EPOCHS_DONE
-
     @pytest.mark.parametrize(
         ("solver", "passes"),
         [(LSVRG(), 2.0), (SOREL(), 2.0), (Prospect(), 1.0), (SGD(8), 56 / 60)],
@@ -461,15 +191,6 @@ class TestHistory:
         solution = run(solver, build(*data()), max_epochs=3)
         assert solution.history[-1]["passes"] == pytest.approx(1.0 + 3 * passes)
 
-    def test_gaps_at_the_chosen_cadence(self):
-        objective = build(*data(), spectrum="esrm:1")
-        history = run(LSVRG(certify_every=4, max_epochs=12), objective).history
-        gaps = [record["gap"] for record in history]
-        assert np.isinf(gaps[2]) and np.isfinite(gaps[3])
-        assert gaps[11] < gaps[3]
-        silent = run(LSVRG(max_epochs=4), objective)
-        assert np.isinf(silent.history[-1]["gap"]) and np.isfinite(silent.gap)
-
     def test_early_stop_on_the_gap(self):
         objective = build(*data(), spectrum="esrm:1")
         solution = run(LSVRG(tol=1e-6, certify_every=2, max_epochs=500), objective)
@@ -478,70 +199,6 @@ class TestHistory:
         best = Newton(tol=1e-12).solve(objective).objective
         assert solution.objective <= best * (1 + 1e-6)
         assert solution.history[-1]["certificate_seconds"] > 0
-
-    def test_checkpoint_probability_and_epoch_length(self):
-        objective = build(*data(), spectrum="esrm:1")
-        best = Newton(tol=1e-12).solve(objective).objective
-        solver = LSVRG(checkpoint_probability=0.05, epoch_length=200, max_epochs=60)
-        solution = run(solver, objective)
-        assert solution.objective == pytest.approx(best, rel=1e-6)
-        per_epoch = solution.history[-1]["passes"] / 60
-        assert per_epoch > 1 + 200 / 60 + 5  # some ten full gradients more
-
-    def test_interrupt_keeps_the_last_epoch(self):
-        def stop(record):
-            if record["iteration"] == 3:
-                raise KeyboardInterrupt
-
-        objective = build(*data())
-        solution = LSVRG().solve(objective, rng=np.random.default_rng(0), monitor=stop)
-        assert solution.status is Status.INTERRUPTED
-        assert len(solution.history) == 3
-        assert solution.objective == min(r["objective"] for r in solution.history)
-
-    def test_tuning_can_be_interrupted(self):
-        class Stopped(LSVRG):
-            def epoch(self, work, state, rate, rng):
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            tune_learning_rate(Stopped(), build(*data()))
-
-    def test_tuning_without_a_usable_rate(self):
-        with pytest.raises(ValueError, match="smaller rates"):
-            tune_learning_rate(LSVRG(), build(*data()), grid=[1e5])
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: LSVRG(learning_rate=0.0), ValueError, "learning_rate must be"),
-        (lambda: LSVRG(learning_rate=-1.0), ValueError, "learning_rate must be"),
-        (lambda: LSVRG(learning_rate=np.nan), ValueError, "learning_rate must be"),
-        (lambda: LSVRG(learning_rate="fast"), ValueError, "'auto', 'theory'"),
-        (lambda: LSVRG(nu=-1.0), ValueError, "nu must be"),
-        (lambda: LSVRG(nu=np.nan), ValueError, "nu must be"),
-        (lambda: LSVRG(nu="theory"), ValueError, "smoothing='l2'"),
-        (lambda: LSVRG(nu=1.0), ValueError, "0 without smoothing"),
-        (lambda: LSVRG(epoch_length=0), ValueError, "epoch_length must be"),
-        (lambda: LSVRG(sampling="ordered"), ValueError, "sampling must be one of"),
-        (lambda: LSVRG(checkpoint_probability=1.0), ValueError, r"\[0, 1\)"),
-        (lambda: SGD(batch_size=0), ValueError, "batch_size must be"),
-        (lambda: SGD(batch_size=2.5), TypeError, "batch_size must be"),
-        (lambda: Prospect(nu=-1.0), ValueError, "nu must be"),
-        (lambda: Prospect(refresh=0), ValueError, "refresh must be"),
-        (lambda: SOREL(max_epochs=0), ValueError, "max_epochs must be"),
-        (lambda: SOREL(certify_every=0), ValueError, "certify_every must be"),
-        (
-            lambda: run(SGD(batch_size=100), build(*data())),
-            ValueError,
-            "number of rows, 60",
-        ),
-    ],
-)
-def test_refusals(make, error, message):
-    with pytest.raises(error, match=message):
-        make()
 
 
 def test_biased_methods_stall_above_the_others(load):

@@ -131,8 +131,8 @@ def srda(problem, rate, epochs, rng, m):
     return w
 
 
-def prospect(problem, rate, epochs, rng, weigh=None):
-    """Tables l, g, ρ, q, with q computed from scratch after every step."""
+def prospect(problem, rate, epochs, rng, weigh=None, refresh=1):
+    """Tables l, g, ρ, q, with q from scratch after every step, or some of an epoch."""
     p, w = problem, problem.start()
     weigh = p.weights if weigh is None else weigh
     table = p.losses(w)
@@ -140,12 +140,13 @@ def prospect(problem, rate, epochs, rng, weigh=None):
     q = weigh(table)
     rho = q.copy()
     rows = uniform_rows(rng, p.n, p.n)
-    for i in rows[: epochs * p.n]:
+    for t, i in enumerate(rows[: epochs * p.n]):
         gradient, value = p.gradient(w, i), p.losses(w)[i]
         v = p.n * q[i] * gradient - p.n * rho[i] * g[i] + rho @ g
         w = p.step(w, rate, v)
         table[i], g[i], rho[i] = value, gradient, q[i]
-        q = weigh(table)
+        if t % p.n == p.n - 1 or (t % p.n) % refresh == refresh - 1:
+            q = weigh(table)
     return w
 
 
