@@ -174,7 +174,7 @@ def proximity(weights, center, w):  # type: ignore[no-untyped-def]
     return 0.5 * total
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def _settle(first, last, w, sigma, pooled):  # type: ignore[no-untyped-def]
     """Give a block its weight Σσ exactly, and keep its λ in the permutahedron.
 
