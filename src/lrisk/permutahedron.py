@@ -145,6 +145,10 @@ def _pool_l2(order, key, center, loss, w, sigma, inverse_nu, weights, starts):  
     whole = 0.0
     for b in range(k + 1):
         first, last = starts[b], starts[b + 1]
+        if last - first == 1:  # most rows are alone, and keep their σ
+            pooled[first] = sigma[first]
+            whole += pooled[first]
+            continue
         level, block = 0.0, 0.0
         for i in range(first, last):
             row = order[i]
