@@ -70,7 +70,8 @@ class Compiled:
     def __call__(self, *args: Any) -> Any:
         if self._inner:
             return self.__wrapped__(*args)  # type: ignore[attr-defined]
-        _register_pending()
+        if _pending:
+            _register_pending()
         return self.dispatcher(*args)
 
 
@@ -186,8 +187,6 @@ def _load_numba() -> Any:
 
 def _register_pending() -> None:
     """Hand the waiting scalar forms to numba."""
-    if not _pending:
-        return
     _load_numba()
     from numba.extending import overload
 
