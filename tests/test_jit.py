@@ -39,16 +39,76 @@ def copy_of_the_package(folder):
 
 
 def test_cache_is_used_and_an_edit_elsewhere_is_noticed(tmp_path):
-    path = copy_of_the_package(tmp_path)
-    first, hits = run(FIT, path)
+    path, cache = copy_of_the_package(tmp_path / "package"), tmp_path / "cache"
+    env = {"XDG_CACHE_HOME": str(cache), "NUMBA_CACHE_DIR": ""}
+    first, hits = run(FIT, path, **env)
     assert hits == "0"
-    again, hits = run(FIT, path)
+    again, hits = run(FIT, path, **env)
     assert float(again) == pytest.approx(float(first)) and hits == "1"
     # an edit in a file other than the compiled function's
     version = path / "lrisk" / "_version.py"
     version.write_text(version.read_text() + "# changed\n")
-    _, hits = run(FIT, path)
+    _, hits = run(FIT, path, **env)
     assert hits == "0"
+    # pip knows nothing of such files and would leave them behind
+    assert not list(path.rglob("*.nb?")) and list(cache.rglob("*.nbi"))
+
+
+def test_two_installations_do_not_take_turns(tmp_path):
+    """They share the user's cache, and the names of functions, but not a folder."""
+    env = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+    one, other = (copy_of_the_package(tmp_path / name) for name in ("one", "other"))
+    version = other / "lrisk" / "_version.py"
+    version.write_text(version.read_text() + "# another version\n")
+    assert [run(FIT, path, **env)[1] for path in (one, other, one)] == ["0", "0", "1"]
+
+
+@pytest.mark.parametrize("where", ["package", "asked"])
+def test_a_cache_that_cannot_be_written_is_read(tmp_path, where):
+    """As of an image, whose users may have no home and write nowhere."""
+    path, asked = copy_of_the_package(tmp_path / "package"), tmp_path / "asked"
+    env = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/cache"}
+    env["NUMBA_CACHE_DIR"] = str(asked) if where == "asked" else ""
+    assert run(FIT, path, **env)[1] == "0"
+    files = sorted((asked if where == "asked" else path).rglob("*.nb?"))
+    assert files
+    before = [file.stat().st_mtime_ns for file in files]
+    read_only = "import lrisk._jit as jit; jit.cache_folder = lambda: None\n"
+    assert run(read_only + FIT, path, **env)[1] == "1"
+    assert [file.stat().st_mtime_ns for file in files] == before
+
+
+def test_nobodys_home(monkeypatch):
+    """Where the user has no entry, the home cannot be told at all."""
+    from lrisk import _jit
+
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(_jit, "_user_cache", homeless)
+    assert _jit.cache_folders() == [PACKAGE / "__pycache__"]
+
+
+LOUD = "import logging; logging.basicConfig(format='%(message)s', level=logging.INFO)\n"
+
+
+def test_compilation_is_told_once_to_those_who_listen(tmp_path):
+    def heard(code, **env):
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), **env}
+        command = [sys.executable, "-c", code]
+        result = subprocess.run(
+            command, capture_output=True, text=True, env=environment
+        )
+        return result.stderr.splitlines()
+
+    quiet, loud = ({"NUMBA_CACHE_DIR": str(tmp_path / name)} for name in "ab")
+    assert heard(FIT, **quiet) == []
+    assert heard(LOUD + FIT, **loud) == ["compiling once, which takes some seconds"]
+    assert heard(LOUD + FIT, **loud) == []
+    nowhere = "import lrisk._jit as jit; jit.cache_folder = lambda: None\n"
+    (told,) = heard(LOUD + nowhere + FIT, NUMBA_CACHE_DIR=str(tmp_path / "c"))
+    assert "each new process" in told and "NUMBA_CACHE_DIR" in told
 
 
 def test_a_binary_for_another_processor_is_not_used(tmp_path):
@@ -108,3 +168,23 @@ def test_compiled_functions_call_each_other():
         return s
 
     assert total(np.arange(4.0)) == 12.0
+
+
+def test_inner_functions_are_plain_python_from_outside():
+    import numpy as np
+
+    from lrisk._jit import jit
+
+    @jit(inner=True)
+    def double(x):
+        return 2.0 * x
+
+    @jit
+    def total(x):
+        s = 0.0
+        for i in range(x.shape[0]):
+            s += double(x[i])
+        return s
+
+    assert double(3) == 6.0 and not double.dispatcher.signatures
+    assert total(np.arange(4.0)) == 12.0 and double.dispatcher.signatures

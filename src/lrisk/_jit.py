@@ -5,18 +5,26 @@ pay for numba; it raises at *import* when no cache folder is writable; and it lo
 changes only in the file of the compiled function, so that editing a formula in another
 file leaves a stale and silently wrong loop in the cache. Here numba is loaded on the
 first call of a compiled function, the cache is stamped with a digest of all of the
-package's sources, and a read-only install simply compiles anew in each process.
+package's sources, and what is found in a cache that cannot be written is used all the
+same. Without any cache each process compiles anew.
+
+What is compiled goes to the user's cache, since files in the package would outlive it.
+The logger ``lrisk`` is told, at level INFO, when something has to be compiled.
 """
 
+import contextlib
 import functools
 import hashlib
+import importlib
 import inspect
+import logging
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+_LOGGER = logging.getLogger("lrisk")
 _PACKAGE = Path(__file__).parent
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -34,9 +42,12 @@ class Compiled:
     Called from another compiled function it is linked into that one.
     """
 
-    def __init__(self, function: Callable[..., Any], fastmath: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], fastmath: bool, inner: bool
+    ) -> None:
         functools.update_wrapper(self, function)
         self._fastmath = fastmath
+        self._inner = inner
 
     @functools.cached_property
     def dispatcher(self) -> Any:
@@ -44,17 +55,29 @@ class Compiled:
         numba = _load_numba()
         function = self.__wrapped__  # type: ignore[attr-defined]
         fastmath = set(_FAST) if self._fastmath else False
-        dispatcher = numba.njit(function, fastmath=fastmath)
-        if cache_folder() is not None:
+        # Nobody calls these from C; each wrapper that is left out saves a few
+        # milliseconds of compilation.
+        dispatcher = numba.njit(
+            function,
+            fastmath=fastmath,
+            no_cfunc_wrapper=True,
+            no_cpython_wrapper=self._inner,
+        )
+        if not self._inner:
             dispatcher._cache = _digest_cache()(function)
         return dispatcher
 
     def __call__(self, *args: Any) -> Any:
-        _register_pending()
+        if self._inner:
+            return self.__wrapped__(*args)  # type: ignore[attr-defined]
+        if _pending:
+            _register_pending()
         return self.dispatcher(*args)
 
 
-def jit(function: _Function | None = None, *, fastmath: bool = True) -> Any:
+def jit(
+    function: _Function | None = None, *, fastmath: bool = True, inner: bool = False
+) -> Any:
     """Compile a function on its first call, cached on disk where that is possible.
 
     Parameters
@@ -65,10 +88,14 @@ def jit(function: _Function | None = None, *, fastmath: bool = True) -> Any:
         Allow sums to be reordered, so that they vectorise. Switch off in loops that sum
         and write at once: there the compiler decides by the addresses of the arrays
         which version runs, and the same data would not always give the same bits.
+    inner : bool, default=False
+        Only other compiled functions call it: it is compiled as a part of these,
+        without an entry and a place in the cache of its own, in two thirds of the
+        time. From Python it runs as it is written.
     """
     if function is None:
-        return functools.partial(jit, fastmath=fastmath)
-    return Compiled(function, fastmath)
+        return functools.partial(jit, fastmath=fastmath, inner=inner)
+    return Compiled(function, fastmath, inner)
 
 
 def implements(generic: Callable[..., Any], kind: type) -> Callable[[_Function], Any]:
@@ -96,32 +123,52 @@ def sources_digest() -> str:
     return digest.hexdigest()
 
 
-@functools.cache
-def cache_folder() -> str | None:
-    """First writable of NUMBA_CACHE_DIR, the package's own cache, the user's cache."""
+def cache_folders() -> list[Path]:
+    """Where compiled code may lie: NUMBA_CACHE_DIR, the user's cache, the package's."""
     asked = os.environ.get("NUMBA_CACHE_DIR")
     folders = [Path(asked) / "lrisk"] if asked else []
-    for folder in [*folders, _PACKAGE / "__pycache__", _user_cache()]:
+    with contextlib.suppress(RuntimeError):  # nobody's home
+        folders.append(_user_cache())
+    return [*folders, _PACKAGE / "__pycache__"]
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """The first of `cache_folders` that can be written."""
+    for folder in cache_folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
             probe = folder / f".lrisk-{os.getpid()}"
             probe.touch()
             probe.unlink()
-        except (OSError, RuntimeError):
+        except OSError:
             continue
-        return str(folder)
+        return folder
     return None
 
 
 def _user_cache() -> Path:
-    """Where programs keep what they can make again."""
+    """Where programs keep what they can make again; a folder for each installation."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":
         base = "~/Library/Caches"
     else:
         base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "lrisk"
+    installation = hashlib.sha256(str(_PACKAGE).encode()).hexdigest()[:16]
+    return Path(base).expanduser() / "lrisk" / installation
+
+
+@functools.cache
+def _announce() -> None:
+    """Say, the first time, that there will be a wait."""
+    if cache_folder() is None:
+        _LOGGER.info(
+            "compiling, which takes some seconds in each new process: no cache can be "
+            "written; set NUMBA_CACHE_DIR to a folder that can"
+        )
+    else:
+        _LOGGER.info("compiling once, which takes some seconds")
 
 
 @functools.cache
@@ -140,8 +187,6 @@ def _load_numba() -> Any:
 
 def _register_pending() -> None:
     """Hand the waiting scalar forms to numba."""
-    if not _pending:
-        return
     _load_numba()
     from numba.extending import overload
 
@@ -166,16 +211,16 @@ def _chooser(
 
 @functools.cache
 def _digest_cache() -> Any:
-    """Numba's cache, placed in `cache_folder` and stamped by `sources_digest`."""
-    from numba.core import caching
+    """Numba's cache, written to `cache_folder`, read from all of `cache_folders`."""
+    caching: Any = importlib.import_module("numba.core.caching")  # it has no types
 
     class DigestLocator(caching._CacheLocator):
         def __init__(self, function: Callable[..., Any]) -> None:
             line = function.__code__.co_firstlineno
             self._disambiguator = f"{function.__module__}-{line}"
 
-        def get_cache_path(self) -> str | None:
-            return cache_folder()
+        def get_cache_path(self) -> str:
+            return str(cache_folder() or cache_folders()[-1])
 
         def get_source_stamp(self) -> str:
             return sources_digest()
@@ -192,5 +237,23 @@ def _digest_cache() -> Any:
 
     class DigestCache(caching.FunctionCache):
         _impl_class = Implementation
+
+        def _load_overload(self, sig: Any, context: Any) -> Any:
+            key = self._index_key(sig, context.codegen())
+            name = self._impl.filename_base
+            for folder in cache_folders():
+                files = caching.IndexDataCacheFile(str(folder), name, sources_digest())
+                try:
+                    found = files.load(key)
+                except OSError:  # nor may everything be read
+                    continue
+                if found is not None:
+                    return self._impl.rebuild(context, found)
+            _announce()
+            return None
+
+        def _save_overload(self, sig: Any, data: Any) -> None:
+            if cache_folder() is not None:
+                super()._save_overload(sig, data)
 
     return DigestCache

@@ -17,9 +17,14 @@ def argsort(values: Floats) -> Indices:
     """Permutation that sorts finite float64 values ascending; ties keep their order."""
     if values.size < SMALL:
         return np.argsort(values, kind="stable")
-    order = np.empty(values.size, dtype=np.int64)
-    if not _sort_by_high_bits(np.ascontiguousarray(values), order):
-        _sort_by_all_bits(np.ascontiguousarray(values), order)
+    values = np.ascontiguousarray(values)
+    bits, n = values.view(np.uint64), values.size
+    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    # Made here, since to compile the making of an array takes as long as a loop.
+    keys = np.empty((2, n), np.uint32)
+    counts = np.zeros((3, 2048), np.int64)
+    if not _sort_by_high_bits(values, bits, keys, other, counts, order):
+        _sort_by_all_bits(bits, other, counts[0, :256], order)
     return order
 
 
@@ -49,7 +54,40 @@ def assign_by_rank(
     return bool(close <= values.size // 100)
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
+def select(values: Any, k: int) -> Any:
+    """The value that would be at place k (from zero) if sorted; reorders `values`.
+
+    Those before place k are not larger afterwards, those behind it not smaller. For
+    compiled loops: numba's own ``np.partition`` takes longer to compile than everything
+    else there.
+    """
+    low, high = 0, values.shape[0] - 1
+    while low < high:
+        middle = (low + high) // 2
+        # The median of three: sorted values, and equal ones, take n steps as well.
+        a, b, c = values[low], values[middle], values[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+    return values[k]
+
+
+@jit(fastmath=False, inner=True)
 def _range(bits: Any, width: Any) -> Any:
     """The least of the bits, and the shift that brings their differences to a width."""
     least, most = bits[0], bits[0]
@@ -141,7 +179,7 @@ def _assign_by_rank(values: Any, ranked: Any, out: Any) -> Any:
     return close
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def _key(bits: Any) -> Any:
     """Unsigned integer in the order of the float: flip the sign, or all bits if set."""
     if bits >> np.uint64(63):
@@ -149,7 +187,7 @@ def _key(bits: Any) -> Any:
     return bits | np.uint64(1 << 63)
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def _starts(counts: Any) -> Any:
     """Turn counts into the places where each digit's run begins, in place."""
     total = 0
@@ -160,20 +198,19 @@ def _starts(counts: Any) -> Any:
 
 
 @jit(fastmath=False)
-def _sort_by_high_bits(values: Any, order: Any) -> Any:
+def _sort_by_high_bits(
+    values: Any, bits: Any, keys: Any, other: Any, counts: Any, order: Any
+) -> Any:
     """Radix sort by the top 32 bits, the rest by insertion; False if that is too much.
 
     Twenty bits of the mantissa leave few neighbours to exchange, unless very many
-    values are nearly equal.
+    values are nearly equal. All arrays but the values and their bits are written to;
+    the counts (3, 2048) are zero at first.
     """
     n = values.shape[0]
-    bits = values.view(np.uint64)
     mask = np.uint32(2047)
-    key, other_key = np.empty(n, np.uint32), np.empty(n, np.uint32)
-    other = np.empty(n, np.int64)
-    low = np.zeros(2048, np.int64)
-    middle = np.zeros(2048, np.int64)
-    high = np.zeros(1024, np.int64)
+    key, other_key = keys[0], keys[1]
+    low, middle, high = counts[0], counts[1], counts[2]
     for i in range(n):
         k = np.uint32(_key(bits[i]) >> np.uint64(32))
         key[i] = k
@@ -203,7 +240,7 @@ def _sort_by_high_bits(values: Any, order: Any) -> Any:
     return _mend(values, order)
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def _mend(values: Any, order: Any) -> Any:
     """Insertion sort of a nearly sorted order; False if a value is too far off."""
     before = values[order[0]]
@@ -224,16 +261,14 @@ def _mend(values: Any, order: Any) -> Any:
 
 
 @jit(fastmath=False)
-def _sort_by_all_bits(values: Any, order: Any) -> Any:
-    """Radix sort by all 64 bits, in eight passes of eight."""
-    n = values.shape[0]
-    bits = values.view(np.uint64)
-    other = np.empty(n, np.int64)
+def _sort_by_all_bits(bits: Any, other: Any, counts: Any, order: Any) -> Any:
+    """Radix sort by all 64 bits, in eight passes of eight; `counts` (256,)."""
+    n = bits.shape[0]
     for i in range(n):
         order[i] = i
     for step in range(8):
         shift = np.uint64(8 * step)
-        counts = np.zeros(256, np.int64)
+        counts[:] = 0
         for i in range(n):
             counts[(_key(bits[i]) >> shift) & np.uint64(255)] += 1
         _starts(counts)

@@ -54,7 +54,8 @@ def proximal_weights(
     with weights w.
     """
     w = ranking.row_weight
-    key = losses - losses.mean()
+    # As losses.mean(), without what numpy adds to it in Python.
+    key = losses - np.add.reduce(losses) / ranking.n_rows
     key /= nu
     key += center / w
     order = ascending(key)
@@ -145,6 +146,10 @@ def _pool_l2(order, key, center, loss, w, sigma, inverse_nu, weights, starts):  
     whole = 0.0
     for b in range(k + 1):
         first, last = starts[b], starts[b + 1]
+        if last - first == 1:  # most rows are alone, and keep their σ
+            pooled[first] = sigma[first]
+            whole += pooled[first]
+            continue
         level, block = 0.0, 0.0
         for i in range(first, last):
             row = order[i]
@@ -174,7 +179,7 @@ def proximity(weights, center, w):  # type: ignore[no-untyped-def]
     return 0.5 * total
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def _settle(first, last, w, sigma, pooled):  # type: ignore[no-untyped-def]
     """Give a block its weight Σσ exactly, and keep its λ in the permutahedron.
 

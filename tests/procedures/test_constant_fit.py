@@ -7,11 +7,15 @@ import pytest
 
 from lrisk.losses import Logistic
 from lrisk.objective import Objective
-from lrisk.procedures.constant_fit import nearly_constant, without_features
+from lrisk.procedures.constant_fit import (
+    _best_log_odds,
+    nearly_constant,
+    without_features,
+)
 from lrisk.ranking import Ranking
 from lrisk.solvers import Newton
 from lrisk.spaces import LinearSpace
-from lrisk.spectra import Mean, Superquantile, WorstCase
+from lrisk.spectra import Extremile, Mean, Superquantile, WorstCase
 
 
 def objective(spectrum, told=0.0, intercept=True):
@@ -58,3 +62,23 @@ def test_scores_that_differ_by_no_more_are_nearly_constant():
     assert nearly_constant(space, np.array([0.0, 3.0]), 0.0)
     assert nearly_constant(space, np.array([0.1 / 1999.0, 3.0]), 0.1 + 1e-9)
     assert not nearly_constant(space, np.array([0.1 / 1999.0, 3.0]), 0.09)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.7, 0.98])
+@pytest.mark.parametrize(
+    "spectrum", [Mean(), Superquantile(0.1), Superquantile(0.9), Extremile(2.0)]
+)
+def test_the_best_log_odds_are_those_of_a_solver(share, spectrum):
+    rng = np.random.default_rng(1)
+    y = (np.arange(200) < 200 * share).astype(float)
+    rng.shuffle(y)
+    space = LinearSpace(np.empty((200, 0)), intercept=True)
+    for weight in (None, rng.integers(1, 5, 200).astype(float)):
+        ranking = Ranking(spectrum, 200, weight)
+        bare = Objective(ranking, Logistic(), space, y, 1.0)
+        odds = _best_log_odds(bare)
+        solved = Newton(tol=1e-11).solve(bare)
+        value = bare.value(bare.at(np.array([odds])))
+        assert value <= solved.objective * (1.0 + 1e-13)
+        assert value >= solved.dual * (1.0 - 1e-12)
+        assert odds == pytest.approx(solved.theta[0], abs=1e-4)

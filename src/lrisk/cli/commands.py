@@ -22,6 +22,7 @@ from .errors import (
     settle_output,
     told_in_one_line,
 )
+from .warming import be_quiet, compiling_told, warm_up
 
 FILE = click.Path(path_type=Path)
 NO_HEADER = click.option("--no-header", is_flag=True, help="The first line is data; "
@@ -171,6 +172,8 @@ def audit(
     name = "data" if data == Path("-") else data.name
     folder = out or Path(f"{name.split('.')[0] or 'data'}-audit")
     _writable(folder)
+    if quiet:
+        be_quiet()
     options["compare"] = read_audit(compare) if compare else None
     table = _read(data, target, no_header, options["predictions"], told=not quiet)
     frame = table.frame
@@ -354,6 +357,23 @@ def demo(out: Path, seed: int) -> None:
     click.echo(f"Open {out / 'report.html'} in a browser.")
 
 
+@lrisk.command()
+def warmup() -> None:
+    """Compile everything common now, so that nothing waits for it later.
+
+    What is compiled is kept in the user's cache folder, or in the folder that
+    NUMBA_CACHE_DIR names: there a build of an image can put it for all users, who need
+    not be able to write to it.
+    """
+    from .._jit import cache_folder
+
+    folder = cache_folder()
+    if folder is None:
+        raise BadInput("no cache can be written; set NUMBA_CACHE_DIR to a folder")
+    warm_up(lambda name: click.echo(f"compiling: {name}"))
+    click.echo(f"Compiled code is in {folder}.")
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status (`errors.STATUSES`)."""
     try:
@@ -379,5 +399,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _status(arguments: Sequence[str] | None) -> int:
     """What click says; it returns, and does not raise, what a command exits with."""
     command: Callable[..., Any] = lrisk.main
-    status = command(args=arguments, prog_name="lrisk", standalone_mode=False)
+    with compiling_told():
+        status = command(args=arguments, prog_name="lrisk", standalone_mode=False)
     return status if isinstance(status, int) else DONE

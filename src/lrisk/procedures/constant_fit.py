@@ -12,6 +12,7 @@ import numpy as np
 
 from .._typing import Floats
 from ..certificate import relative_gap
+from ..losses import Logistic
 from ..objective import Objective
 from ..solvers import Newton, Solution, automatic_solver
 from ..spaces import LinearSpace, Space
@@ -86,8 +87,27 @@ def _best_constant(objective: Objective) -> tuple[Floats, float]:
     )
     if not space.intercept:
         return np.zeros(space.n_scores), bare.value(bare.at(np.zeros(0)))
-    intercepts = Newton(tol=EXACT).solve(bare).theta
+    if isinstance(objective.loss, Logistic):
+        intercepts = np.array([_best_log_odds(objective)])
+    else:
+        intercepts = Newton(tol=EXACT).solve(bare).theta
     return intercepts, bare.value(bare.at(intercepts))
+
+
+def _best_log_odds(objective: Objective) -> float:
+    """The best constant score of two classes.
+
+    All rows of a class lose alike: above zero those of class 0 lose more. With σ₀ their
+    weight as the worst rows, the risk is σ₀log(1 + eᵇ) + (1 − σ₀)log(1 + e⁻ᵇ), least
+    where the odds are (1 − σ₀)/σ₀, if that is above zero; likewise below it.
+    """
+    for sign, worst in ((1.0, 0.0), (-1.0, 1.0)):
+        last = objective.y == worst
+        sigma = objective.ranking.sigma(np.argsort(last, kind="stable"))
+        weight = float(sigma[len(sigma) - np.count_nonzero(last) :].sum())
+        if weight < 0.5:
+            return sign * float(np.log1p(-weight) - np.log(weight))
+    return 0.0
 
 
 def _constant(space: Space, intercepts: Floats) -> Floats:

@@ -341,7 +341,10 @@ class LinearSpace(Space):
 
     def _scalar_gram(self, c: Floats) -> Floats:
         if self.n_rows * self.n_columns <= self.kept_entries:
-            return np.asarray((c[:, None] * self._whole).T @ self._whole)
+            counted, whole = np.flatnonzero(c), self._whole
+            if 2 * len(counted) <= len(c):  # a superquantile leaves most rows out
+                c, whole = c[counted], whole[counted]
+            return np.asarray((c[:, None] * whole).T @ whole)
         result = np.zeros((self.n_columns, self.n_columns))
         root = np.sqrt(c)
         for rows, block in self.blocks():

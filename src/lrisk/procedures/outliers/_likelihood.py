@@ -20,13 +20,13 @@ MOST_STEPS, LEAST_DECREASE, LEAST_SLOPE = 200, 2e-9, 1e-5
 KEPT_SHARE, MOST_HALVINGS = 1e-4, 30
 
 
-@jit
+@jit(inner=True)
 def clamp(x: float, low: float, high: float) -> float:
     """Return x, held within [low, high]."""
     return min(max(x, low), high)
 
 
-@jit
+@jit(inner=True)
 def log_t_constant(freedom: float) -> float:
     """Log of the density of Student's t at zero."""
     return (
@@ -36,19 +36,19 @@ def log_t_constant(freedom: float) -> float:
     )
 
 
-@jit
+@jit(inner=True)
 def freedom_of(parameter: float, least: float) -> float:
     """Degrees of freedom in [least, 60]."""
     return min(least + math.exp(clamp(parameter, -9.0, 5.0)), MOST_FREEDOM)
 
 
-@jit
+@jit(inner=True)
 def is_within(x: float, reach: float) -> float:
     """One where a clamped parameter still moves, else zero."""
     return 1.0 if abs(x) <= reach else 0.0
 
 
-@jit
+@jit(inner=True)
 def slope_of_freedom(parameter: float, least: float) -> float:
     """Derivative of `freedom_of`."""
     grown = math.exp(clamp(parameter, -9.0, 5.0))
@@ -56,7 +56,7 @@ def slope_of_freedom(parameter: float, least: float) -> float:
     return grown if moves else 0.0
 
 
-@jit
+@jit(inner=True)
 def slope_of_log_t_constant(freedom: float) -> Any:
     """Derivative of `log_t_constant`, by a central difference of two lgammas."""
     step = 1e-5 * freedom
@@ -86,13 +86,13 @@ def core_log_density(u: Floats, core: Floats, out: Floats) -> None:
             out[i] = constant - 0.5 * (free_left + 1.0) * math.log1p(z * z / free_left)
 
 
-@jit
+@jit(inner=True)
 def half_area(scale: float, freedom: float) -> float:
     """Area below one half of the core whose top is at one."""
     return 0.5 * scale / math.exp(log_t_constant(freedom))
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def core_slope(
     u: Floats, core: Floats, weights: Floats, log_density: Floats, slope: Floats
 ) -> None:
@@ -124,7 +124,7 @@ def core_slope(
         slope[3 + side] += part * slope_of_log_t_constant(core[3 + side])
 
 
-@jit
+@jit(inner=True)
 def one_population(p: Floats, u: Floats, counts: Floats, least: float) -> Any:
     """−log likelihood of a two-piece t with degrees of its own on each side; its slope.
 
@@ -141,20 +141,20 @@ def one_population(p: Floats, u: Floats, counts: Floats, least: float) -> Any:
     work, slope = np.empty(len(u)), np.empty(5)
     core_log_density(u, core, work)
     core_slope(u, core, counts, work, slope)
-    slope *= -1.0
     value = 0.0
     for i in range(len(u)):
         value -= counts[i] * work[i]
+    slope[0] = -slope[0]
     for k in range(1, 3):
-        slope[k] *= is_within(p[k], 9.0)
+        slope[k] *= -is_within(p[k], 9.0)
     for k in range(3, 5):
-        slope[k] *= slope_of_freedom(p[k], least)
+        slope[k] *= -slope_of_freedom(p[k], least)
         slope[k] += 2e-3 * (p[k] - 1.5)
         value += 1e-3 * (p[k] - 1.5) ** 2
     return value, slope
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def two_populations(
     p: Floats, u: Floats, counts: Floats, least: float, apart: float
 ) -> Any:
@@ -194,7 +194,8 @@ def two_populations(
         second += chance * (z * z - 1.0)
     five, slope = np.empty(5), np.empty(7)
     core_slope(u, core, belongs, work, five)
-    slope[:3] = -five[:3]
+    for k in range(3):
+        slope[k] = -five[k]
     slope[3] = -(five[3] + five[4]) * slope_of_freedom(p[3], least)
     rate = (1.0 - part) * is_within(p[4], 9.0)  # of log ε
     slope[4] = rate * ((total - outliers) * share / (1.0 - share) - outliers)
@@ -218,7 +219,7 @@ def two_populations(
     return value + 20.0 * near * near, slope
 
 
-@jit
+@jit(inner=True)
 def outlier_width(core: Floats, centre: float, parameter: float) -> Any:
     """√(e²ᵖ + (c − m)²/16 + s²/4), with the core's mode m and mean scale s.
 
@@ -231,7 +232,7 @@ def outlier_width(core: Floats, centre: float, parameter: float) -> Any:
     return math.sqrt(own * own + gap * gap + scale * scale)
 
 
-@jit
+@jit(inner=True)
 def likelihood(p: Floats, u: Floats, counts: Floats, least: float, apart: float) -> Any:
     """That of one population (five parameters) or of two (seven)."""
     if len(p) == 5:
@@ -246,26 +247,33 @@ def descend(
     """Least value of `likelihood` from a start, and where; BFGS.
 
     A few numbers over a few hundred rows: a library's bookkeeping would cost more than
-    the likelihood itself.
+    the likelihood itself, and to compile numpy's products for them takes seconds.
     """
     size, p = len(start), start.copy()
     value, slope = likelihood(p, u, counts, least, apart)
-    inverse = np.eye(size)
-    fresh = True
+    inverse, fresh = np.empty((size, size)), True
+    _set_identity(inverse)
+    way, q, half = np.empty(size), np.empty(size), np.empty(size)
+    moved, turned = np.empty(size), np.empty(size)
     for _ in range(MOST_STEPS):
-        if not np.max(np.abs(slope)) > LEAST_SLOPE:  # nor if it is not a number
+        steepest, length = 0.0, 0.0
+        for k in range(size):
+            steepest = max(steepest, abs(slope[k]))
+            length += abs(slope[k])
+        if not (steepest > LEAST_SLOPE and length < np.inf):  # nor if it is no number
             break
-        way = -inverse @ slope
-        promised = slope @ way
+        _multiply(inverse, slope, -1.0, way)
+        promised = _dot(slope, way)
         if promised >= 0.0:
-            inverse, fresh = np.eye(size), True
-            way, promised = -slope, -(slope @ slope)
-        step = 1.0
-        if fresh:
-            step = min(1.0, 1.0 / np.sum(np.abs(slope)))
+            _set_identity(inverse)
+            fresh = True
+            _multiply(inverse, slope, -1.0, way)
+            promised = _dot(slope, way)
+        step = min(1.0, 1.0 / length) if fresh else 1.0
         found = False
         for _ in range(MOST_HALVINGS):
-            q = p + step * way
+            for k in range(size):
+                q[k] = p[k] + step * way[k]
             below, slope_there = likelihood(q, u, counts, least, apart)
             if below <= value + KEPT_SHARE * step * promised:
                 found = True
@@ -274,20 +282,48 @@ def descend(
         if not found:
             if fresh:
                 break
-            inverse, fresh = np.eye(size), True
+            _set_identity(inverse)
+            fresh = True
             continue
-        moved, turned = q - p, slope_there - slope
+        for k in range(size):
+            moved[k], turned[k] = q[k] - p[k], slope_there[k] - slope[k]
+            p[k], slope[k] = q[k], slope_there[k]
         decrease, largest = value - below, max(abs(value), abs(below), 1.0)
-        p, value, slope = q, below, slope_there
+        value = below
         if decrease <= LEAST_DECREASE * largest:
             break
-        curved = moved @ turned
-        if curved > 1e-10 * math.sqrt((moved @ moved) * (turned @ turned)):
-            if fresh:
-                inverse *= curved / (turned @ turned)
-            half = inverse @ turned
-            inverse += (1.0 + (turned @ half) / curved) / curved * np.outer(
-                moved, moved
-            ) - (np.outer(half, moved) + np.outer(moved, half)) / curved
+        curved, bent = _dot(moved, turned), _dot(turned, turned)
+        if curved > 1e-10 * math.sqrt(_dot(moved, moved) * bent):
+            if fresh:  # the identity, in the units of the problem
+                for k in range(size):
+                    inverse[k, k] = curved / bent
             fresh = False
+            _multiply(inverse, turned, 1.0, half)
+            along = (1.0 + _dot(turned, half) / curved) / curved
+            for k in range(size):
+                for m in range(size):
+                    across = half[k] * moved[m] + moved[k] * half[m]
+                    inverse[k, m] += along * moved[k] * moved[m] - across / curved
     return value, p
+
+
+@jit(fastmath=False, inner=True)
+def _set_identity(matrix: Floats) -> None:
+    for k in range(len(matrix)):
+        for m in range(len(matrix)):
+            matrix[k, m] = 1.0 if k == m else 0.0
+
+
+@jit(fastmath=False, inner=True)
+def _multiply(matrix: Floats, vector: Floats, factor: float, out: Floats) -> None:
+    """A factor times a matrix times a vector."""
+    for k in range(len(out)):
+        out[k] = factor * _dot(matrix[k], vector)
+
+
+@jit(fastmath=False, inner=True)
+def _dot(a: Floats, b: Floats) -> Any:
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..._jit import jit
+from ..._sorting import select
 from ..._typing import Floats, Indices
 
 #: Distances are equal within this share of themselves, and of a far one.
@@ -41,20 +42,36 @@ def _medians(squares: Any, members: Any, values: Any, k: int, out: Any) -> None:
         for j in range(len(row)):  # no branch, which could not be foretold
             work[held] = values[j]
             held += row[j] <= reach
-        out[i] = np.median(work[:held]) if held else np.nan  # no distance is a number
+        out[i] = _median(work[:held]) if held else np.nan  # no distance is a number
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
+def _median(values: Any) -> Any:
+    """Median of one or more numbers, which are reordered."""
+    half = values.shape[0] // 2
+    upper = select(values, half)
+    if values.shape[0] % 2:
+        return upper
+    lower = values[0]
+    for j in range(1, half):  # those before are not larger
+        lower = max(lower, values[j])
+    return (lower + upper) * 0.5
+
+
+@jit(fastmath=False, inner=True)
 def _reach(row: Any, k: int) -> Any:
     """A distance within which k lie, or where that parts equal ones, all of these.
 
     By bisection: to count is far cheaper than to select.
     """
-    far = _farthest(row, STRIDE)
-    if _count(row, far) < k:
-        far = _farthest(row, 1)
-        if _count(row, far) < k:
+    stride = STRIDE
+    while True:
+        far = _farthest(row, stride)
+        if _count(row, far) >= k:
+            break
+        if stride == 1:
             return np.inf
+        stride = 1
     low, high = 0.0, far
     while high - low > SAME * high + ROUNDING * far:
         middle = low + PARTED * (high - low)
@@ -70,7 +87,7 @@ def _reach(row: Any, k: int) -> Any:
     return high
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def _farthest(row: Any, stride: int) -> Any:
     """The largest finite distance among some, and a little more."""
     far = 0.0
@@ -80,7 +97,7 @@ def _farthest(row: Any, stride: int) -> Any:
     return far * (1.0 + SAME)
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def _count(row: Any, limit: float) -> int:
     count = 0
     for j in range(len(row)):

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..._jit import jit
+from ..._sorting import select
 from ..._typing import Floats, Indices
 
 
-@jit(fastmath=False)
 def elemental_fits(
     rows: Floats,
     y: Floats,
@@ -21,14 +21,20 @@ def elemental_fits(
     residuals. order (starts, width) holds rows for each start: it uses the first m
     of them, or more where those are collinear.
     """
+    starts, (n, m) = len(order), rows.shape
+    best, sums = np.zeros((starts, m)), np.full(starts, np.inf)
+    # Made here, since to compile the making of an array takes as long as a loop.
+    work = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(n), np.empty(n)
+    _fit_all(rows, y, ridge, kept, order, steps, *work, best, sums)
+    return best, sums
+
+
+@jit(fastmath=False)
+def _fit_all(  # type: ignore[no-untyped-def]
+    rows, y, ridge, kept, order, steps, gram, right, theta, squares, work, best, sums
+):
     starts, width = order.shape
     n, m = rows.shape
-    best = np.zeros((starts, m))
-    sums = np.full(starts, np.inf)
-    gram = np.empty((m, m))
-    right = np.empty(m)
-    theta = np.empty(m)
-    squares = np.empty(n)
     for s in range(starts):
         count = m
         solved = False
@@ -47,7 +53,8 @@ def elemental_fits(
                 for j in range(m):
                     total += rows[i, j] * theta[j]
                 squares[i] = total * total
-            threshold = np.partition(squares, kept - 1)[kept - 1]
+                work[i] = squares[i]
+            threshold = select(work, kept - 1)
             cost = 0.0
             for j in range(m):
                 cost += ridge[j] * theta[j] * theta[j]
@@ -66,12 +73,12 @@ def elemental_fits(
                     add_row(gram, right, rows, y, i)
             if cost < sums[s]:
                 sums[s] = cost
-                best[s] = theta
+                for j in range(m):
+                    best[s, j] = theta[j]
             solved = solve_in_place(gram, right, ridge, theta)
-    return best, sums
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def add_row(gram: Floats, right: Floats, rows: Floats, y: Floats, i: int) -> None:
     """Add row i to the normal equations (lower triangle)."""
     m = rows.shape[1]
@@ -81,7 +88,7 @@ def add_row(gram: Floats, right: Floats, rows: Floats, y: Floats, i: int) -> Non
             gram[j, k] += rows[i, j] * rows[i, k]
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def solve_in_place(gram: Floats, right: Floats, ridge: Floats, theta: Floats) -> bool:
     """Solve (gram + ridge)θ = right by Cholesky; False if the rows are collinear."""
     m = right.shape[0]
