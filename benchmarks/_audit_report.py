@@ -108,9 +108,11 @@ def of_kind(name: str, outcomes: list[Outcome]) -> str:
     causes = ", ".join(f"{s} {k}" for s, k in sections.most_common()) or "no section"
     lines.append(
         f"   cause named in {sum(bool(o.named_by) for o in outcomes)} tables ({causes})"
-        f"; false claims in {sum(bool(o.false) for o in outcomes)}, false slips in "
-        f"{sum(o.false_slip for o in outcomes)}; {of_alarms(alarms(outcomes))}"
+        f"; false claims in {sum(bool(o.false) for o in outcomes)}"
     )
+    if OURS in outcomes[0].counts:  # rows were flagged, not only named by sections
+        slips = sum(o.false_slip for o in outcomes)
+        lines[-1] += f", false slips in {slips}; {of_alarms(alarms(outcomes))}"
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 """What an audit finds of planted errors, and what it claims of clean tables.
 
-    python -m benchmarks.audit [planted] [clean] [speed] [--seeds 3] [--clean 210]
-        [--jobs 2] [--only "×10" source ...] [--tables boston wine ...]
+    python -m benchmarks.audit [planted] [sections] [clean] [speed] [--seeds 3]
+        [--clean 210] [--jobs 2] [--only "×10" source ...] [--tables boston wine ...]
 
 planted: every kind of error in every table, beside cleanlab's Datalab (if installed),
 IsolationForest and a rule of three standard deviations. Precision/recall of the rows
@@ -11,6 +11,9 @@ sections that name what was planted; false claims; rows flagged falsely beside t
 number that the audits expected, which should be inside the 95 % interval of Poisson
 counts with half to twice that mean. Peculiarities of real tables, listed in
 `_audit_tables.py`, count for nothing.
+
+sections: errors that are the matter of columns, copies or sources, as those sections
+find them by themselves, whatever is flagged: minutes instead of hours.
 
 clean: simulated tables of seven kinds, and the real tables as they are (those count
 for no goal). speed: three sizes on the command line.
@@ -60,7 +63,11 @@ from benchmarks._audit_tables import (
     simulated,
 )
 from benchmarks._data import available
+from lrisk.analysis.audit.sections import SECTIONS, Context, part_of_false_claims
+from lrisk.tables import table_of
 
+#: Sections that look at the table alone.
+NO_FIT = ("columns", "copies", "sources")
 #: A kind of error, or nothing planted; the table; the seed.
 Job = tuple[str, str, int]
 
@@ -75,7 +82,7 @@ def _in_words(finding: Any) -> str:
     return f"{finding.section}: {finding.kind} {columns} ({finding.count} rows)"
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=64)  # all tables of three seeds
 def _clean(table: str, seed: int) -> Clean:
     source = TABLES[table]
     data = source.load(seed)
@@ -102,7 +109,33 @@ def planted(job: Job) -> Outcome:
     if made.section != "rows":
         named[SECTION] = by_section(result.findings, made)
     counts = {method: counted(rows, made, odd) for method, rows in named.items()}
-    return _outcome(result, source, made, odd, counts, seconds)
+    alarms = _alarms(result, made, odd)
+    return _outcome(result.findings, source, made, counts, alarms, seconds)
+
+
+def by_themselves(job: Job) -> Outcome | None:
+    """What sections that need no fit say of one kind of error; None if not theirs."""
+    kind, table, seed = job
+    source = TABLES[table]
+    # How far off a good model is matters to bad sources only.
+    clean = _clean(table, seed) if "source" in kind else Clean(source.load(seed))
+    plant = (OF_CLASSES if source.classes else OF_NUMBERS)[kind]
+    made = plant(clean, np.random.default_rng([seed, 7]))
+    task = "classification" if source.classes else "regression"
+    if made.section not in NO_FIT or (source.classes and made.section == "sources"):
+        return None
+    context = Context(table_of(made.data, "y", task), part_of_false_claims())
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [f for s in SECTIONS if s.name in NO_FIT for f in s.find(context)]
+    seconds = time.perf_counter() - began
+    odd = peculiar(source, clean.data)[made.origin]
+    if made.spared is not None:
+        odd |= made.spared
+    named = by_section(found, made)
+    counts = {SECTION: counted(named, made, odd)}
+    return _outcome(found, source, made, counts, Alarms(0, 0.0), seconds)
 
 
 def untouched(job: Job) -> Outcome:
@@ -123,23 +156,27 @@ def untouched(job: Job) -> Outcome:
         seconds = time.perf_counter() - began
     odd = peculiar(source, data)
     counts = {OURS: counted(result.flags, nothing, odd)}
-    return _outcome(result, source, nothing, odd, counts, seconds)
+    alarms = _alarms(result, nothing, odd)
+    return _outcome(result.findings, source, nothing, counts, alarms, seconds)
+
+
+def _alarms(result: Any, made: Planted, odd: Any) -> Alarms:
+    actual = int(np.sum(result.flags & ~made.wrong & ~odd))
+    return Alarms(actual, float(result.expected_false_flags))
 
 
 def _outcome(
-    result: Any, source: Source, made: Planted, odd: Any, counts: Any, seconds: float
-) -> Outcome:
-    true = [f for f in result.findings if is_true(f, made)]
-    false = [
-        f for f in result.findings if f not in true and not is_known(f, source.known)
-    ]
-    actual = int(np.sum(result.flags & ~made.wrong & ~odd))
+    findings: Any, source: Source, made: Planted, counts: Any, alarms: Alarms,
+    seconds: float,
+) -> Outcome:  # fmt: skip
+    true = [f for f in findings if is_true(f, made)]
+    false = [f for f in findings if f not in true and not is_known(f, source.known)]
     return Outcome(
         counts,
         tuple(sorted({f.section for f in true if names_cause(f, made)})),
         tuple(_in_words(f) for f in false),
         any(f.section == "slips" for f in false),
-        Alarms(actual, float(result.expected_false_flags)),
+        alarms,
         seconds,
     )
 
@@ -221,6 +258,23 @@ def run_planted(mapped: Any, options: Any) -> Iterator[Goal]:
     yield from _outside(kinds)
 
 
+def run_sections(mapped: Any, options: Any) -> Iterator[Goal]:
+    """Columns, copies and sources by themselves; the goals that are theirs."""
+    jobs = _planted_jobs(_tables(options.tables), options.seeds, options.only)
+    last = {_kind(job): job for job in jobs}
+    kinds: dict[str, list[Outcome]] = {}
+    for job, outcome in zip(jobs, mapped(by_themselves, jobs), strict=True):
+        if outcome is None:
+            continue
+        own = kinds.setdefault(_kind(job), [])
+        own.append(outcome)
+        for claim in outcome.false:
+            print(f"{job}: FALSE {claim}", flush=True)
+        if job == last[_kind(job)]:
+            print(report.of_kind(_kind(job), own), flush=True)
+    yield from report.planted_goals(kinds)
+
+
 def run_clean(mapped: Any, options: Any) -> Iterator[Goal]:
     """Simulated clean tables, and real ones as they are; the goals of the first."""
     jobs = [("clean", KINDS[i % len(KINDS)], i) for i in range(options.clean)]
@@ -248,7 +302,7 @@ def main(given: list[str] | None = None) -> int:
     """Run the parts that are asked for; 1 if a goal is missed."""
     parser = argparse.ArgumentParser("benchmarks.audit", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parts = ("planted", "clean", "speed")
+    parts = ("planted", "sections", "clean", "speed")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--clean", type=int, default=30 * len(KINDS))
@@ -268,6 +322,8 @@ def main(given: list[str] | None = None) -> int:
         mapped = pool.map if options.jobs > 1 else map
         if "planted" in asked:
             goals += run_planted(mapped, options)
+        if "sections" in asked:
+            goals += run_sections(mapped, options)
         if "clean" in asked:
             goals += run_clean(mapped, options)
     if "speed" in asked:

@@ -31,6 +31,16 @@ def test_a_kind_in_a_table_is_told_and_judged():
     assert end.returncode == ("MISSED" in end.stdout)
 
 
+def test_sections_are_asked_by_themselves():
+    end = ran("sections", "--seeds", "1", "--jobs", "1", "--tables", "mixed", "wine",
+              "--only", "feature ×10", "target ×10", "source with flips")  # fmt: skip
+    told = [line for line in end.stdout.splitlines() if line.startswith("-- ")]
+    # Targets are judged by fits, and so are labels of sources.
+    assert told == ["-- feature ×10: 1 tables", "-- classes: feature ×10: 1 tables"]
+    assert "feature ×10, recall by the section of columns: 1 (≥ 0.9): met" in end.stdout
+    assert end.returncode == 0 and "FALSE" not in end.stdout, end.stderr
+
+
 def test_a_table_that_is_none_is_refused_with_those_there_are():
     end = ran("--tables", "venice")
     assert end.returncode == 2

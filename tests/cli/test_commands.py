@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import importlib.util
 import json
 import re
 import subprocess
@@ -408,14 +409,29 @@ def test_rows_are_named_by_a_column(tmp_path):
     lines = [f"P{i:03d},{a},{b}" for i, (a, b) in enumerate(zip(x, y, strict=True))]
     data = write(tmp_path, "t.csv", "patient,x,y\n" + "\n".join(lines) + "\n")
     arguments = [data, "--target", "y", "--id", "patient"]
-    arguments += ["--out", str(tmp_path / "out")]
+    arguments += ["--out", str(tmp_path / "out"), "--parquet"]
     run = CliRunner().invoke(lrisk, ["audit", *arguments])
     assert run.exit_code == 0, run.output
     assert "row 4 (P003)" in run.output
+    rows = pd.read_parquet(tmp_path / "out" / "rows.parquet")
+    assert rows.loc[3, "id"] == "P003" and rows.loc[3, "observed"] == 400.0
     with (tmp_path / "out" / "rows.csv").open(newline="") as file:
         row = list(csv.DictReader(file))[3]
     assert row["id"] == "P003" and float(row["observed"]) == 400.0
     assert abs(float(row["expected"])) < 50.0
+
+
+def test_parquet_without_pyarrow_is_refused_before_the_work(capsys, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name: None if name == "pyarrow" else found(name),
+    )
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main(["audit", "no-such.csv", "--target", "y", "--parquet"]) == 2
+    printed = capsys.readouterr().err
+    assert "pip install 'lrisk[parquet]'" in printed and printed.count("\n") == 1
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -65,6 +65,50 @@ def test_files_can_be_read_by_whoever_the_system_lets(tmp_path):
         os.umask(before)
 
 
+def test_rows_as_parquet_have_types_and_nothing_where_nothing_is_known(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    told = [f"{row / 8:g}" for row in range(2000)]
+    told[5] = ""
+    audit = make_audit(observed=told, expected=told)
+    audit.scores[5] = audit.residuals[5] = np.nan
+    written = write_audit(audit, tmp_path, parquet=True)
+    assert [path.name for path in written][-1] == "rows.parquet"
+    table = parquet.read_table(tmp_path / "rows.parquet")
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert table.column_names == list(lines[0]) and len(table) == len(lines)
+    kinds = {name: str(table.schema.field(name).type) for name in table.column_names}
+    numbers = {"score", "residual", "observed", "expected"}
+    assert {name for name in kinds if kinds[name] == "double"} == numbers
+    assert kinds["row"] == "int64" and kinds["flag"] == "bool"
+    assert kinds["reasons"] == kinds["verdict"] == "string"
+    for own, line in zip(table.to_pylist(), lines, strict=True):
+        assert str(own["row"]) == line["row"]
+        assert (own["reasons"] or "") == line["reasons"]
+        assert (own["score"] is None) == (line["score"] == "")
+        if line["observed"]:
+            assert own["observed"] == float(line["observed"])
+    assert table["observed"][5].as_py() is None
+
+
+def test_an_earlier_parquet_file_is_replaced_too(tmp_path):
+    """It must not stand beside the rows of another audit, or of a redacted one."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    write_audit(hostile_audit(), tmp_path, parquet=True)
+    assert parquet.read_table(tmp_path / "rows.parquet").num_rows > 0
+    write_audit(make_audit(n_rows=60, rows=[]), tmp_path, redact=True)
+    assert names(tmp_path) == NAMES | {"rows.parquet"}
+    table = parquet.read_table(tmp_path / "rows.parquet")
+    assert table.num_rows == 60 and table["observed"].null_count == 60
+
+
+def test_without_pyarrow_the_extra_is_named_and_nothing_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'lrisk\[parquet\]'"):
+        write_audit(make_audit(n_rows=60, rows=[]), tmp_path, parquet=True)
+    assert names(tmp_path) == set()
+
+
 def test_no_cell_is_a_formula(tmp_path):
     audit = hostile_audit()
     reasons = {k + 1: [Reason("missing", [word])] for k, word in enumerate(HOSTILE)}
@@ -121,7 +165,7 @@ def test_nothing_is_left_after_a_failure(tmp_path, monkeypatch, failing, place):
         return original(*arguments, **options)
 
     owner, name = (
-        (pathlib.Path, "write_text") if failing == "write" else (os, "replace")
+        (pathlib.Path, "write_bytes") if failing == "write" else (os, "replace")
     )
     original = getattr(owner, name)
 

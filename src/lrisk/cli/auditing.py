@@ -22,6 +22,7 @@ def audited(
     redact: bool,
     shown: str = "words",
     notes: Sequence[str] = (),
+    parquet: bool = False,
 ) -> Any:
     """Audit, write, and print words, JSON or nothing; the result.
 
@@ -50,7 +51,7 @@ def audited(
     if given:
         check_same_table(given, result)
     earlier = earlier_verdicts(out, result)
-    written = write_audit(result, out, redact)
+    written = write_audit(result, out, redact, parquet)
     if shown == "json":
         click.echo((out / "audit.json").read_text("utf-8"))
     if shown != "words":

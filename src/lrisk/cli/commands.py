@@ -116,6 +116,7 @@ def lrisk() -> None:
 @click.option("--out", type=FILE, default=None,
               help="Write report.html, rows.csv and audit.json into this folder.  "
               "[default: DATA-audit]")  # fmt: skip
+@click.option("--parquet", is_flag=True, help="Write rows.parquet beside rows.csv.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Draw folds and samples by this seed.")  # fmt: skip
 @click.option("--fail-above", type=click.FloatRange(0.0, 1.0),
@@ -148,6 +149,7 @@ def audit(
     quiet: bool,
     as_json: bool,
     opened: bool,
+    parquet: bool,
     **options: Any,
 ) -> None:
     """Say which rows of a table do not fit, why, and what changes without them.
@@ -160,6 +162,8 @@ def audit(
     (lrisk --help lists all), and --json gives the next step everything that was found.
     """
     check_installed("pandas", "jinja2", "rich")
+    if parquet:
+        check_installed("pyarrow", extra="parquet")
     from .reading import read_audit, read_verdicts
 
     if fail_above is not None and fail_above != fail_above:
@@ -181,7 +185,9 @@ def audit(
     options["estimator"] = estimator_at(options["estimator"])
     options["predictions"] = predictions_at(options["predictions"], frame)
     shown = "json" if as_json else "nothing" if quiet else "words"
-    result = audited(frame, target, name, options, folder, redact, shown, table.notes)
+    result = audited(
+        frame, target, name, options, folder, redact, shown, table.notes, parquet
+    )
     if opened:
         open_report(folder / "report.html")
     if fail_above is not None and result.interval[0] > fail_above:

@@ -60,16 +60,16 @@ def told_in_one_line() -> Iterator[None]:
         raise BadInput(_lacking(error.name or "a package")) from error
 
 
-def check_installed(*modules: str) -> None:
+def check_installed(*modules: str, extra: str = "cli") -> None:
     """Refuse before any work what would fail after it for want of a package."""
     for name in modules:
         if importlib.util.find_spec(name) is None:
-            raise BadInput(_lacking(name))
+            raise BadInput(_lacking(name, extra))
 
 
-def _lacking(module: str) -> str:
-    """All that the commands need is in the extra of the command line."""
-    return f"this needs {module}; install it with: pip install 'lrisk[cli]'"
+def _lacking(module: str, extra: str = "cli") -> str:
+    """What all commands need is in the extra of the command line."""
+    return f"this needs {module}; install it with: pip install 'lrisk[{extra}]'"
 
 
 def settle_output() -> None:

@@ -70,7 +70,8 @@ def target_of(goal: Column, task: str) -> Target:
         if task == "regression" and goal.distinct <= FEW_VALUES:
             notes.append(
                 f"The target holds {goal.distinct} different numbers and was taken as "
-                "a quantity; if they are classes, choose the task classification."
+                "a quantity; if they are classes, choose the task classification "
+                "(--task classification, in Python task='classification')."
             )
     if task == "regression":
         if not numeric:

@@ -35,6 +35,24 @@ def test_rows_of_classes_are_ranked_even_where_no_noise_is_declared():
     assert np.argmax(result.scores) == far
 
 
+def test_of_many_training_rows_of_classes_there_are_two_folds(monkeypatch):
+    """Each row is still judged by fits to the other fold alone."""
+    data, _ = circle(300, 0.1)
+    frame = {"a": data["a"], "b": data["b"], "y": data["y"]}
+    five = audit(frame, "y")
+    monkeypatch.setattr(crossfit, "MANY_OF_CLASSES", 300)
+    steps = []
+    two = audit(frame, "y", progress=lambda step, share: steps.append((step, share)))
+    assert [s for s, _ in steps if s.startswith("without")] == [
+        "without fold 1 of 2", "without fold 2 of 2",
+    ]  # fmt: skip
+    shares = [share for _, share in steps]
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    # Flags are those of references to all rows, whatever the folds of the fits.
+    assert np.array_equal(five.flags, two.flags)
+    assert np.all(two.residuals > 0.0)
+
+
 def test_labels_of_very_many_rows_are_judged_by_a_fit_to_some(monkeypatch):
     """Rows outside the sample, whose fit has not seen them, are found as well."""
     monkeypatch.setattr(crossfit, "MOST_LINEAR", 300)

@@ -62,6 +62,9 @@ def test_a_line_through_a_curve_is_better_in_the_tail():
     result = audit({"x": x, "y": x**2 + 0.01 * rng.normal(size=200)}, "y")
     assert not result.flags.any()
     assert is_clear(result.tail_gain, result.tail_gain_error) and named(result)
+    # The fit that was compared, not the class's default.
+    model = f'lrisk.RiskRegressor("{result.tail_spectrum}"):'
+    assert any(model in step for step in result.next_steps)
 
 
 def test_wrong_labels_do_not_speak_for_the_tail_fit():

@@ -26,6 +26,8 @@ FITS, OWN = ("ordinary", "robust", "tail"), "own"
 #: Folds; least rows of an audit; most training rows of linear and of kernel fits.
 FOLDS, FEWEST = 5, 10
 MOST_LINEAR, MOST_KERNEL = 20_000, 2_000
+#: Training rows of classes from which on there are two folds: half of them are enough.
+MANY_OF_CLASSES = 5000
 #: How often a fold that contradicts all rows together is fitted anew.
 ATTEMPTS = 2
 #: Rows judged at once.
@@ -124,8 +126,7 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     progress : callable
         Told the name of a step and the share of the work that it ends.
     """
-    rng = np.random.default_rng(recipe.seed)
-    rows = np.flatnonzero(table.used)
+    rng, rows = np.random.default_rng(recipe.seed), np.flatnonzero(table.used)
     if len(rows) < FEWEST:
         rule, remedy = f"known in at least {FEWEST} rows", "audit a larger table"
         raise ValueError(refused("audit", "target", rule, len(rows), remedy))
@@ -139,12 +140,15 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     X = Preparation(columns).fit(rows[some]).transform(rows[some])
     recipe = recipe.judging(X, y[some], fold[some])
     training = _training(recipe, y, rng)
+    if not recipe.regression and len(training) >= MANY_OF_CLASSES:
+        fold = assign_folds(y.astype(np.int64), 2, rng)
+    n_folds = int(fold.max()) + 1
     whole = _whole(columns, recipe, rows[training], y[training])
     recipe = recipe._replace(spectrum=whole.tail_spectrum)
-    progress("all rows together", 1.0 / (FOLDS + 2))
+    progress("all rows together", 1.0 / (n_folds + 2))
     own = _by_own_model(table, recipe, rows, fold, whole)
     folds, trimmed = [], []
-    for k in range(FOLDS):
+    for k in range(n_folds):
         others = fold[training] != k
         at, held = training[others], training[~others]
         fine = whole.robust.inlier_mask_[others]
@@ -152,7 +156,7 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         X = fits.preparation.transform(rows[held])
         folds.append(fits)
         trimmed.append([recipe.losses(model, X, y[held]) for model in models])
-        progress(f"without fold {k + 1} of {FOLDS}", (k + 2) / (FOLDS + 2))
+        progress(f"without fold {k + 1} of {n_folds}", (k + 2) / (n_folds + 2))
     judge = None
     if own is not None:
         certain, share, interval = _stated(recipe, own[1])
@@ -173,7 +177,7 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
         for start in range(0, len(held), BLOCK):
             at = held[start : start + BLOCK]
             _judge(found, recipe, fits, at, y[at], judge)
-        progress("judging rows", (FOLDS + 1 + (k + 1) / FOLDS) / (FOLDS + 2))
+        progress("judging rows", (n_folds + 1 + (k + 1) / n_folds) / (n_folds + 2))
     return found if own is None else _with_own(found, recipe, y, *own)
 
 

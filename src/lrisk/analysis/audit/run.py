@@ -74,11 +74,12 @@ def audit(
     """Find the rows of a table that do not fit, and say what changes without them.
 
     Five times the fits are made without a fifth of the rows, preparation included, and
-    judge that fifth: no row is judged by a model that has seen it, and losses are
-    compared on held-out rows. Only three things are decided on all rows together: the
-    share of rows that do not fit and whether there are any; the spectrum of the tail
-    fit, if the one asked for collapses; and, where a fold's fit contradicts that share,
-    which of its training rows it is fitted to.
+    judge that fifth (of classes with thousands of rows it is twice, and a half): no row
+    is judged by a model that has seen it, and losses are compared on held-out rows.
+    Only three things are decided on all rows together: the share of rows that do not
+    fit and whether there are any; the spectrum of the tail fit, if the one asked for
+    collapses; and, where a fold's fit contradicts that share, which of its training
+    rows it is fitted to.
 
     False discoveries are controlled twice. Rows are flagged, worst first, for as long
     as at most a fifth of them is expected to fit after all (the mean of 1 − score).

@@ -298,10 +298,11 @@ def next_steps(result: AuditResult) -> list[str]:
         steps += _when_in_doubt(result)
     if is_clear(result.tail_gain, result.tail_gain_error):
         risk = "RiskRegressor" if result.task == "regression" else "RiskClassifier"
+        spectrum = result.tail_spectrum or result.options.get("spectrum", "")
         steps.append(
-            f"If the worst cases matter, train lrisk.{risk}: on held-out rows that "
-            f"are not flagged its tail loss is {percent(result.tail_gain)} lower than "
-            f"that of the other fits (± {percent(result.tail_gain_error)})."
+            f'If the worst cases matter, train lrisk.{risk}("{spectrum}"): on held-out '
+            f"rows that are not flagged its tail loss is {percent(result.tail_gain)} "
+            f"lower than that of the other fits (± {percent(result.tail_gain_error)})."
         )
     dropped = [c.name for c in result.columns if c.kind in ("identifier", "text")]
     if dropped:

@@ -22,6 +22,11 @@ LAWS = {
     "logs of counts": lambda rng, n: np.log1p(rng.poisson(3, n)),
     "powers of two": lambda rng, n: 2.0 ** rng.geometric(0.4, n),
     "twenty firms": lambda rng, n: rng.lognormal(size=20)[rng.integers(20, size=n)],
+    "doses": lambda rng, n: np.array(
+        [m * 10.0**e for e in range(4) for m in (1, 2, 5)]
+    )[rng.integers(12, size=n)],
+    "children": lambda rng, n: rng.negative_binomial(1, 0.3, n).astype(float),
+    "pixels": lambda rng, n: 2.0 * rng.integers(20, 60, n),
     "forty sites": lambda rng, n: rng.normal(size=40)[rng.integers(40, size=n)],
 }  # fmt: skip
 
@@ -69,3 +74,17 @@ def test_a_group_of_a_fifth_is_no_exception():
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.normal(size=240), 50.0 + rng.normal(size=60)])
     assert isolated_values(Ordered.of(values), above=True) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("levels", [10, 17, 60])
+def test_levels_of_a_design_with_a_slipped_point_are_behind_a_gap(seed, levels):
+    """Few values are left beside them, and theirs are many of the different ones."""
+    rng = np.random.default_rng(seed)
+    design = np.round(np.linspace(2.8, 5.3, levels), 2)
+    values = design[rng.integers(levels, size=400)]
+    assert isolated_values(Ordered.of(values), above=True) is None
+    values[:12] *= 10.0
+    found = isolated_values(Ordered.of(values), above=True)
+    assert found is not None and found.chance < 1e-4
+    assert found.number == 12 and found.nearest == values[12:].max()

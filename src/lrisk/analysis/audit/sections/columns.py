@@ -25,15 +25,17 @@ REPAIRS = (*either_way(*POINTS, *UNITS), *DEGREES)
 #: the deviation of five is no farther off in 98 % of Gaussian samples (χ²).
 ALIKE = 3.0
 #: Different values beside a heap, on each side, the most frequent of which says how
-#: many rows a value has; how many times as many a heap has, at least: digits that
-#: people prefer have fewer; and the share of rows beyond which it is no exception.
+#: many rows a value has: ten hold each last digit. How many times as many a heap has,
+#: at least, by choice: digits that people prefer have fewer. And the share of the rows
+#: beyond which a value is the rule and no exception.
 BESIDE, MANY_TIMES, MOST_OF_HEAP = 10, 5.0, 0.25
 #: Rows at one and the same value far beyond all others that are no tail: two may be.
 FEWEST_OF_CODE = 3
 #: Different values from which on heaps are looked for: of fewer, those beside a heap
-#: are nearly all there are.
+#: (twice BESIDE) are nearly all there are.
 HEAPED = 30
-#: Share of the rows that are equal to the one before beyond which a column rests.
+#: Share of the rows that are equal to the one before beyond which a column rests: it
+#: stays more often than it changes, and a stretch is its usual state.
 RESTS = 0.5
 
 

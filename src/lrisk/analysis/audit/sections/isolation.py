@@ -22,7 +22,8 @@ import numpy as np
 from ...._typing import Floats, Indices
 from .ordered import Ordered
 
-#: Share of the rows beyond which values behind a gap are a group of their own.
+#: Share of the rows beyond which values behind a gap are a group of their own; where
+#: hardly any value is shared, of the different values, too: clusters are no exception.
 MOST = 0.1
 #: How much farther from the median than the nearest other an isolated value lies, or
 #: how many times as large a ratio is.
@@ -32,8 +33,9 @@ LEAST_RATIO = 1.5
 #: Share of the steps between the quartiles that are taken where numbers were rounded.
 #: And the part of a step by which they are not even, at most.
 TAKEN, EVEN = 0.9, 1e-6
-#: Share of the rows that are the tail, and the least spacings that tell θ.
-TAIL, FEWEST = 0.25, 8
+#: Share of the values that are the tail, and the least spacings that tell θ; of fewer,
+#: as in designs, θ is that of a tail without a mean (Cauchy's).
+TAIL, FEWEST, HEAVY = 0.25, 8, 1.0
 
 
 class Isolated(NamedTuple):
@@ -57,34 +59,32 @@ def isolated_values(
     """The least likely gap on one side, if there is one wide enough."""
     values, counts = _spread_out(ordered)
     values, counts = (values[::-1], counts[::-1]) if above else (values, counts)
-    n, tail = len(values), int(TAIL * len(values))
-    middle = float(np.median(values))
-    v = np.abs(values[: tail + 1] / 2 - middle / 2)  # of any size
+    n, rows = len(values), len(ordered.values)
+    most = int(np.searchsorted(np.cumsum(counts), MOST * rows, side="right"))
+    most = min(most, int(MOST * n) if rows < 2 * n else n // 2)
+    tail = max(int(TAIL * n), most)
+    middle = float(np.median(ordered.values))
+    side = 0.5 if above else -0.5
+    v = side * values[: tail + 1] - side * middle  # halves: of any size
     k = min(tail, int(np.sum(v > 0.0)) - 1)
-    if k <= FEWEST:
+    if k < 1:
         return None
     gaps: Floats = 2.0 * (v[:k] - v[1 : k + 1]) if logarithms else \
         np.log(v[:k] / v[1 : k + 1])  # fmt: skip
     spacings = np.arange(1.0, k + 1.0) * gaps
-    most = min(max(int(MOST * n), 1), k)
     best: tuple[float, int] | None = None
     for i in np.flatnonzero(gaps[:most] >= np.log(LEAST_RATIO)):
-        farther_in = spacings[i + 1 : max(4 * (i + 1), i + 25)]
-        if len(farther_in) < FEWEST:
-            break
+        farther_in = spacings[i + 1 : min(max(4 * (i + 1), i + 25), int(TAIL * n))]
+        mean = _mean_spacing(farther_in) if len(farther_in) >= FEWEST else HEAVY
         number = int(i) + 1
-        chance = float(np.exp(-spacings[i] / _mean_spacing(farther_in)))
-        chance *= number * (number + 1)
+        chance = float(np.exp(-spacings[i] / mean)) * number * (number + 1)
         if best is None or chance < best[0]:
             best = chance, number
     if best is None:
         return None
     chance, number = best
-    rows = int(np.sum(counts[:number]))
-    if rows > MOST * len(ordered.values):
-        return None
     ratio = float(np.exp(gaps[number - 1]))
-    return Isolated(chance, rows, float(values[number]), ratio)
+    return Isolated(chance, int(counts[:number].sum()), float(values[number]), ratio)
 
 
 def _spread_out(ordered: Ordered) -> tuple[Floats, Indices]:
