@@ -88,3 +88,137 @@ def test_constant_risk_is_that_of_the_best_mean_constant(loss):
     method = None if objective.loss.smooth else "Nelder-Mead"
     best = minimize(risk, np.zeros(k), tol=1e-12, method=method).fun
     assert objective.constant_risk == pytest.approx(best, rel=1e-6)
+
+
+def test_one_pass_gives_what_several_give():
+    for loss, spectrum in (("squared", "extremile:2"), ("multinomial", "esrm:1")):
+        objective = build(loss, spectrum, weighted=True)
+        theta = np.random.default_rng(1).normal(size=objective.size)
+        found = objective.evaluate(theta, objective.space.scores(theta))
+        point = objective.at(theta)
+        assert found.value == pytest.approx(objective.value(point), rel=1e-13)
+        assert found.point.penalty == point.penalty
+        np.testing.assert_allclose(found.point.losses, point.losses, rtol=1e-12)
+        weights = objective.ranking.weights(point.losses)
+        np.testing.assert_allclose(found.weights, weights, atol=1e-15)
+        gradient = objective.gradient(point, weights)
+        np.testing.assert_allclose(found.gradient, gradient, atol=1e-13)
+        assert found.exact and found.theta is theta and found.missing == 0.0
+
+
+def test_rows_beyond_one_part_are_evaluated_too():
+    objective = build(n=(1 << 14) + 3)
+    theta = np.ones(4)
+    found = objective.evaluate(theta, objective.space.scores(theta))
+    np.testing.assert_allclose(found.point.losses, objective.at(theta).losses)
+    np.testing.assert_allclose(
+        found.slopes, objective.loss.derivative(objective.y, found.point.scores)
+    )
+
+
+@pytest.mark.parametrize("fall", [0.0, 1.0])
+def test_a_walk_moves_the_scores_with_it(fall):
+    objective = build("logistic", "extremile:2")
+    theta, direction = np.random.default_rng(2).normal(size=(2, 4))
+    now = objective.begin(theta)
+    assert not now.exact
+    walk = objective.walk(now, direction, fall)
+    for t in (1.0, 0.5, 0.25, 0.125):
+        there = walk.at(t)
+        np.testing.assert_allclose(there.theta, theta + t * direction)
+        scores = objective.space.scores(theta + t * direction)
+        np.testing.assert_allclose(there.point.scores, scores, atol=1e-13)
+        assert there.value == pytest.approx(objective.value_at(there.theta), rel=1e-4)
+        assert there.exact is (fall == 0.0)
+    back = walk.back()
+    np.testing.assert_array_equal(back.theta, theta)
+    assert back.exact
+    assert back.value == pytest.approx(objective.value_at(theta), rel=1e-13)
+    np.testing.assert_allclose(back.point.scores, objective.space.scores(theta))
+
+
+def test_ranks_are_exact_once_the_fall_is_small():
+    objective = build("squared", "extremile:2")
+    now = objective.begin(np.ones(4))
+    for fall, exact in ((1.1e-7, False), (1e-7, True)):
+        walk = objective.walk(now, np.zeros(4), fall * now.value)
+        assert walk.at(1.0).exact is exact
+    assert objective.refined(now, 0.0).exact
+    exact = objective.refined(now, 0.0)
+    assert objective.refined(exact, 0.0) is exact
+
+
+def test_the_curvature_of_some_rows():
+    objective = build("logistic", "extremile:2", weighted=True)
+    theta = np.random.default_rng(1).normal(size=4)
+    now = objective.begin(theta)
+    X = np.column_stack([objective.space.X, np.ones(25)])
+    p = 1 / (1 + np.exp(-now.point.scores))
+    for rows in (None, np.array([3, 4, 9])):
+        taken = np.arange(25) if rows is None else rows
+        scale = (now.weights * p * (1 - p))[taken]
+        gram = objective.gram_at(now, rows)
+        np.testing.assert_allclose(
+            gram.matrix, X[taken].T @ (scale[:, None] * X[taken])
+        )
+        half = gram.longest(lambda block: 0.5 * block.T)
+        assert half == pytest.approx(0.25 * np.max(np.sum(X[taken] ** 2, axis=1)))
+    assert objective.share_seen(np.arange(5)) == 0.2
+
+
+def test_some_of_the_rows_under_the_same_penalty():
+    objective = build(weighted=True)
+    rows = np.array([1, 5, 7])
+    sample = objective.sampled(rows)
+    assert sample.mu == pytest.approx(objective.mu, rel=1e-14)
+    assert sample.mu == pytest.approx(2.0 / objective.ranking.row_weight.sum())
+    np.testing.assert_array_equal(sample.y, objective.y[rows])
+    weight = objective.ranking.row_weight[rows]
+    np.testing.assert_array_equal(sample.ranking.row_weight, weight)
+    theta = np.ones(4)
+    losses = objective.at(theta).losses[rows]
+    np.testing.assert_allclose(sample.at(theta).losses, losses)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_constant_fit_is_the_best_constant(loss):
+    objective = build(loss, "superquantile:0.7", weighted=True)
+    theta = objective.constant_fit()
+    k = objective.space.n_scores
+    assert not theta[:-k].any()
+    found = objective.value_at(theta)
+    assert found <= objective.constant_risk * (1 + 1e-12)
+    if k == 1:
+        tried = np.linspace(-4, 4, 801)
+        best = min(objective.value_at(np.r_[np.zeros(3), b]) for b in tried)
+        assert found <= best * (1 + 1e-6)
+    objective.space.intercept = False
+    assert not objective.constant_fit().any()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_constant_loss_is_larger_than_the_largest(loss):
+    objective = build(loss, "worst_case", weighted=True)
+    expected = pytest.approx(objective.constant_risk, rel=1e-12)
+    assert objective.largest_constant_loss == expected
+
+
+def test_the_resolution_is_of_targets_in_their_own_place():
+    near = build()
+    far = Objective(near.ranking, near.loss, near.space, near.y, 2.0, 1e6)
+    largest = np.abs(near.y).max()
+    assert near.resolution == near.loss.resolution(np.array([largest]))
+    assert far.resolution == near.loss.resolution(np.array([largest + 1e6]))
+    for other in (far.with_loss(near.loss), far.with_space(near.space)):
+        assert other.resolution == far.resolution and other.mu == far.mu
+    assert far.with_ranking(near.ranking).shift == 1e6
+
+
+def test_a_constant_of_all_multinomial_intercepts_costs_a_step_nothing():
+    objective = build("multinomial")
+    point = objective.at(np.random.default_rng(1).normal(size=objective.size))
+    weights = objective.ranking.mass
+    step = np.linalg.solve(
+        objective.hessian(point, weights), -objective.gradient(point, weights)
+    )
+    assert step[-3:].sum() == pytest.approx(0.0, abs=1e-9)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lrisk
-from lrisk.ranking import Ranking
+from lrisk.ranking import GroupedRanking, Ranking
 from lrisk.spectra import CustomSpectrum, WorstCase, parse_spectrum
 
 
@@ -117,3 +117,137 @@ def test_rows_without_weight_are_kept_by_their_loss():
     ranking = Ranking(parse_spectrum("subquantile:0.5"), 4, weight)
     shares = ranking.kept_shares(np.array([1.0, 0.5, 2.0, 3.0]))
     np.testing.assert_array_equal(shares, [1.0, 1.0, 0.0, 0.0])
+
+
+SPECTRA = ["mean", "superquantile:0.4", "extremile:3", "esrm:1", "subquantile:0.6"]
+spectra = pytest.mark.parametrize("spectrum", SPECTRA)
+weighings = pytest.mark.parametrize("weighted", [False, True])
+
+
+def ranked(spectrum, weighted, n=13, seed=0):
+    rng = np.random.default_rng(seed)
+    weight = rng.uniform(0.5, 3.0, n) if weighted else None
+    return Ranking(parse_spectrum(spectrum), n, weight), rng.exponential(size=n)
+
+
+@weighings
+@spectra
+def test_weights_are_what_each_row_adds_to_the_cumulative_weight(spectrum, weighted):
+    ranking, losses = ranked(spectrum, weighted)
+    order = np.argsort(losses)
+    P = np.minimum(np.r_[0.0, np.cumsum(ranking.mass[order])], 1.0)
+    expected = np.diff(ranking.spectrum.cumulative(P))
+    np.testing.assert_allclose(ranking.sigma(order), expected, atol=1e-14)
+    np.testing.assert_allclose(ranking.weights(losses)[order], expected, atol=1e-14)
+    assert ranking.risk(losses) == pytest.approx(expected @ losses[order], rel=1e-13)
+    assert ranking.mass.sum() == pytest.approx(1.0)
+    assert ranking.total == pytest.approx(ranking.row_weight.sum())
+
+
+def test_ties_keep_the_order_of_the_rows():
+    ranking, _ = ranked("extremile:3", False, 4)
+    weights = ranking.weights(np.array([1.0, 0.0, 1.0, 1.0]))
+    np.testing.assert_array_equal(weights[[1, 0, 2, 3]], ranking.sigma(np.arange(4)))
+
+
+@weighings
+@spectra
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 13, 3000])
+def test_the_risk_and_weights_at_once(n, exact, spectrum, weighted):
+    ranking, losses = ranked(spectrum, weighted, n)
+    risk, weights = ranking.risk_and_weights(losses, exact=exact)
+    assert risk == pytest.approx(weights @ losses, rel=1e-12)
+    assert risk == pytest.approx(ranking.risk(losses), rel=1e-12 if exact else 1e-4)
+    if exact:  # no two losses tie
+        np.testing.assert_allclose(weights, ranking.weights(losses), atol=1e-14)
+
+
+@pytest.mark.parametrize("q", [0.0, 0.25, 0.3, 0.5, 0.9, 0.999])
+def test_tails_share_what_is_left_at_their_threshold(q):
+    ranking = Ranking(parse_spectrum(f"superquantile:{q}"), 8)
+    for losses in (np.arange(8.0), np.r_[0.0, np.ones(6), 2.0], np.ones(8)):
+        expected = ranking.shared_weights(losses)
+        risk, weights = ranking.risk_and_weights(losses)
+        np.testing.assert_allclose(weights, expected, atol=1e-15)
+        assert risk == pytest.approx(ranking.risk(losses), rel=1e-14)
+        assert ranking.superquantile(losses) == pytest.approx(risk, rel=1e-14)
+
+
+@weighings
+def test_superquantiles_need_no_weights(weighted):
+    ranking, losses = ranked("superquantile:0.37", weighted, 200)
+    assert ranking.superquantile(losses) == pytest.approx(ranking.risk(losses))
+
+
+@weighings
+def test_tied_rows_share_by_mass(weighted):
+    ranking, _ = ranked("extremile:3", weighted, 6)
+    losses = np.array([3.0, 1.0, 3.0, 0.0, 1.0 + 1e-9, 3.0])
+    order = np.argsort(losses, kind="stable")
+    sigma, mass = ranking.sigma(order), ranking.mass
+    for tied, blocks in (
+        (0.0, [[3], [1], [4], [0, 2, 5]]),
+        (1e-8, [[3], [1, 4], [0, 2, 5]]),
+    ):
+        shared, begin = ranking.shared_weights(losses, tied), 0
+        for block in blocks:
+            part = sigma[begin : begin + len(block)].sum()
+            expected = part * mass[block] / mass[block].sum()
+            np.testing.assert_allclose(shared[block], expected, rtol=1e-12)
+            begin += len(block)
+
+
+def test_the_worst_thousandth_is_as_concentrated_as_the_density_there():
+    for spectrum, expected in (
+        ("mean", 1.0),
+        ("superquantile:0.8", 5.0),
+        ("extremile:3", 3.0),
+        ("worst_case", 1000.0),
+    ):
+        found = Ranking(parse_spectrum(spectrum), 7).concentration()
+        assert found == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize("weight", [None, np.full(6, 3.0), np.arange(1.0, 7.0)])
+def test_some_of_the_rows_keep_their_weights(weight):
+    ranking = Ranking(parse_spectrum("esrm:1"), 6, weight)
+    part = ranking.taken(np.array([4, 1]))
+    expected = np.ones(2) if weight is None else weight[[4, 1]]
+    np.testing.assert_array_equal(part.row_weight, expected)
+    assert part.total == expected.sum() and part.n_rows == 2
+    assert part.equal == (weight is None or weight[0] == 3.0)
+    other = ranking.with_spectrum(WorstCase())
+    np.testing.assert_array_equal(other.row_weight, ranking.row_weight)
+    assert other.risk(np.arange(6.0)) == 5.0
+
+
+@pytest.mark.parametrize("weight", [None, np.full(100_000, 3.0)])
+def test_equal_weights_of_many_rows_are_one_number(weight):
+    ranking = Ranking(parse_spectrum("mean"), 100_000, weight)
+    assert ranking.mass.strides == (0,) and ranking.mass[-1] == 1e-5
+    assert ranking.total == 100_000 * (1.0 if weight is None else 3.0)
+
+
+@weighings
+def test_groups_keep_their_share(weighted):
+    plain, losses = ranked("superquantile:0.4", weighted, 20)
+    groups = np.repeat([0.0, 1.0, 1.0, 2.0], 5)
+    ranking = GroupedRanking.by(plain, groups)
+    weights, shared = ranking.weights(losses), ranking.shared_weights(losses)
+    risk = 0.0
+    for group in range(3):
+        rows = groups == group
+        share = plain.mass[rows].sum()
+        own = lrisk.risk(losses[rows], "superquantile:0.4", plain.row_weight[rows])
+        risk += share * own
+        for found in (weights, shared):
+            assert found[rows].sum() == pytest.approx(share)
+            assert found[rows] @ losses[rows] == pytest.approx(share * own)
+    assert ranking.risk(losses) == pytest.approx(risk, rel=1e-13)
+    assert ranking.risk_and_weights(losses)[0] == pytest.approx(risk, rel=1e-13)
+    assert not ranking.equal
+    other = ranking.with_spectrum(WorstCase())
+    highest = [losses[groups == group].max() for group in range(3)]
+    shares = [plain.mass[groups == group].sum() for group in range(3)]
+    assert other.risk(losses) == pytest.approx(np.dot(shares, highest))

@@ -125,7 +125,7 @@ class _Search:
         ranking, space = self.objective.ranking, self.objective.space
         if not ranking.selects:
             return self.memory.metric
-        cap = float((self.weights / ranking.mass).max()) * (1.0 - 1e-12)
+        cap = (1.0 - 1e-12) / (1.0 - ranking.spectrum.support[0])
         inside = (self.weights > 0.0) & (self.weights < cap * ranking.mass)
         free = np.where(inside, ranking.mass, 0.0)
         total = float(free.sum())
