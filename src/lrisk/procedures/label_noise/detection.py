@@ -6,13 +6,14 @@ noise T. Both are fitted without a fold and compared on it. Under T₀ the gain
 
     G = Σ_i log P_T(y_i | x_i) − log P_T₀(y_i | x_i)
 
-has a known mean and variance, for nothing was fitted to the labels of the fold: noise
-is found where G is positive and beyond them (Cox's test), and the profile of the
-likelihood over shares of noise excludes none. Clean data whose classes overlap exactly
-as noise would make them (P(y | x) is .1 or .9 everywhere) have the law of noise: what x
-contradicts is wrong, or chance. Trusted labels, known to be right, can tell: they have
-T₀ under both likelihoods. If x contradicts them like the others, they are likelier
-under the null, whose classes overlap, and noise is not found.
+has a known mean and variance, for nothing was fitted to the labels of the fold (but how
+freely pairs of classes move under both, which is as T₀ prefers). Noise is found where G
+is positive and beyond them (Cox's test), and the profile of the likelihood over shares
+of noise excludes none. Clean data whose classes overlap exactly as noise would make
+them (P(y | x) is .1 or .9 everywhere) have the law of noise: what x contradicts is
+wrong, or chance. Trusted labels, known to be right, can tell: they have T₀ under both
+likelihoods. If x contradicts them like the others, they are likelier under the null,
+whose classes overlap, and noise is not found.
 """
 
 from typing import NamedTuple
@@ -30,7 +31,9 @@ MATTERS = 0.05
 #: Nats from the highest profile at which a share is not excluded at level 0.9: half the
 #: quantile of χ² with one degree of freedom.
 SUPPORT = float(chdtri(1, 0.1) / 2.0)
-#: Nats that a one in the matrix B costs: what held-out labels prefer of these.
+#: Nats that a one in the matrix B costs: what held-out labels prefer of these under the
+#: null, which so gets every chance. With .1 throughout a mixture of 31 classes fits its
+#: own rows too well, and clean tables have an evidence of 10, if no share.
 DEAR = (10.0, 1.0, 0.1)
 #: Rows per class by which the prior of T counts: uniform flips, or each pair its own.
 STRENGTHS = (np.inf, 1.0)
