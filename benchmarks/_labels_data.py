@@ -179,10 +179,30 @@ _CHANCES: dict[str, Rule] = {
     "logistic overlap": by_chance(lambda X: expit(2.0 * X[:, 0] + X[:, 1])),
     "six grades": _grades,
 }
+
+
+def _overlapping(n_classes: int, n: int, d: int) -> Draw:
+    """Classes around centres that lie close, with tails; the last are rare."""
+
+    def draw(seed: int) -> tuple[Any, Any]:
+        rng = np.random.default_rng([seed, n_classes])
+        sizes = 20.0 ** -np.linspace(0.0, 1.0, n_classes)
+        y = rng.choice(n_classes, n, p=sizes / sizes.sum())
+        centres = 0.7 * rng.normal(size=(n_classes, d))
+        return centres[y] + rng.standard_t(5, size=(n, d)), y
+
+    return draw
+
+
 BOUNDED: dict[str, Draw] = {
     f"{name}, n={n}": rows(rule, n, 4)
     for name, rule in _CHANCES.items()
     for n in (1_000, 10_000)
+} | {
+    "six grades, n=150": rows(_grades, 150, 4),
+    "6 classes, overlap, n=1500": _overlapping(6, 1_500, 10),
+    "12 classes, overlap, n=1500": _overlapping(12, 1_500, 20),
+    "31 classes, overlap, n=3000": _overlapping(31, 3_000, 30),
 }
 #: Wrong labels that must be found, all rows taken.
 FOUND: dict[str, Draw] = {

@@ -34,7 +34,7 @@ from benchmarks import _labels_data as data
 from benchmarks._data import available
 from benchmarks._labels_goals import Cells, goals, mean, pooled
 from benchmarks._labels_runs import CLEANLAB, INTERVALS, Job, Record, run
-from lrisk.procedures.label_noise.constants import CONSTANTS
+from lrisk.procedures.label_noise.likelihood import CONSTANTS
 
 PARTS = ("noise", "clean", "bounded", "found", "intervals")
 NOISE = ("clean", "sym20", "sym40", "cc20", "far20")

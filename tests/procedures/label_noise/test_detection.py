@@ -6,15 +6,17 @@ from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 from lrisk.procedures.label_noise.detection import Detector, flag
-from lrisk.procedures.label_noise.folds import LabelledRows, assign_folds
 from lrisk.procedures.label_noise.references import FeatureModels, cross_fitted
+from lrisk.procedures.label_noise.rows import LabelledRows, assign_folds
 
 
 def detect(Z, codes, given=None, seed=0):
     rng = np.random.default_rng(seed)
     K, everybody = int(codes.max()) + 1, np.arange(len(codes))
     rows = LabelledRows.of(Z, codes, K)._replace(folds=assign_folds(codes, 5, rng))
-    logs = cross_fitted(FeatureModels(rows, False, rng), rows, everybody).logs
+    logs = cross_fitted(
+        FeatureModels(rows, False, rng, everybody), rows, everybody
+    ).logs
     return Detector(logs, rows, everybody).detect(given)
 
 

@@ -8,8 +8,8 @@ from lrisk.procedures.label_noise.final_fit import (
     Settings,
     calibrated,
 )
-from lrisk.procedures.label_noise.folds import LabelledRows, assign_folds
 from lrisk.procedures.label_noise.likelihood import probabilities, uniform_noise
+from lrisk.procedures.label_noise.rows import LabelledRows, assign_folds
 from lrisk.spaces import Kernel
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from lrisk.procedures.label_noise.folds import LabelledRows, assign_folds
 from lrisk.procedures.label_noise.references import (
     TREES_FROM,
     FeatureModels,
     cross_fitted,
 )
+from lrisk.procedures.label_noise.rows import LabelledRows, assign_folds
 
 
 def table(n=150, seed=0):
@@ -25,7 +25,7 @@ def references(Z, codes, folds, precomputed=False, learnt=None):
     rng = np.random.default_rng(1)
     rows = LabelledRows.of(Z, codes, 3)._replace(folds=folds)
     learnt = np.arange(len(codes)) if learnt is None else learnt
-    return cross_fitted(FeatureModels(rows, precomputed, rng), rows, learnt)
+    return cross_fitted(FeatureModels(rows, precomputed, rng, learnt), rows, learnt)
 
 
 @pytest.mark.parametrize("kind", ["rows", "kernel", "trees"])

@@ -1,15 +1,20 @@
-"""Rows far out in their features, and the scale of the others."""
+"""Labelled rows: their scale, folds and samples; features and coefficients."""
 
 import numpy as np
 import pytest
 
 from lrisk.procedures.label_noise.rows import (
     FeatureScaling,
+    assign_folds,
     column_units,
-    gross_rows,
+    kernel_basis,
+    linear_basis,
     plain_scaling,
+    sample_rows,
     weighted_quantiles,
 )
+from lrisk.procedures.outliers import joined_places
+from lrisk.spaces import Kernel
 
 
 def test_quantiles_count_weights_as_copies():
@@ -42,53 +47,76 @@ def test_units_are_exact_and_huge_values_finite():
     assert np.all(np.abs(np.delete(inside, 1, axis=1)) < 1e3)
 
 
-@pytest.mark.parametrize("fraction", [0.05, 0.4])
-@pytest.mark.parametrize("d", [3, 13])
-def test_rows_times_hundred_are_gross(fraction, d):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(300, d))
-    wrong = rng.random(300) < fraction
-    X[wrong] *= 100
-    found = gross_rows(X, rng.integers(0, 2, 300), np.ones(300))
-    assert not found[~wrong].any()
-    assert found[wrong].mean() > 0.95
+def test_folds_hold_every_class_and_never_a_lone_row():
+    codes = np.repeat([0, 1, 2, 3], [50, 7, 2, 1])
+    folds = assign_folds(codes, 5, np.random.default_rng(0))
+    assert folds[-1] == -1 and np.all(folds[:-1] >= 0)
+    for fold in range(5):
+        assert set(codes[folds != fold]) == {0, 1, 2, 3}
 
 
-def test_far_rows_do_not_hide_behind_their_own_scale():
-    caught = []
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(250, 5))
-        wrong = rng.random(250) < 0.4
-        X[wrong] *= 100
-        caught.append(gross_rows(X, rng.integers(0, 2, 250), np.ones(250))[wrong])
-    assert np.mean(np.concatenate(caught)) > 0.995
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda rng: rng.normal(size=(400, 8)),
-        lambda rng: rng.lognormal(0.0, 1.5, size=(400, 8)),
-        lambda rng: rng.standard_t(3, size=(400, 8)),
-        lambda rng: np.eye(8)[rng.integers(0, 8, 400)],
-        lambda rng: (rng.random((400, 8)) < 0.02).astype(float),
-        lambda rng: rng.lognormal(0.0, 1.0, size=(400, 1)),
-        lambda rng: np.round(rng.exponential(0.3, size=(400, 2))),
-        lambda rng: np.ones((400, 2)),
-    ],
-)
-def test_awkward_features_are_not_gross(draw):
-    counts = []
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        found = gross_rows(draw(rng), rng.integers(0, 2, 400), np.ones(400))
-        counts.append(found.mean())
-    assert np.mean(counts) <= 0.002
-
-
-def test_a_class_somewhere_else_is_not_gross():
+def test_rows_of_one_place_share_a_fold():
     rng = np.random.default_rng(0)
-    X, codes = rng.normal(size=(200, 5)), np.repeat([0, 1], [160, 40])
-    X[codes == 1] *= 100
-    assert not gross_rows(X, codes, np.ones(200)).any()
+    places, codes = rng.integers(0, 20, 100), rng.integers(0, 2, 100)
+    folds = assign_folds(codes, 5, rng, places)
+    for place in range(20):
+        assert len(set(folds[places == place])) == 1
+    assert set(folds) == set(range(5))
+
+
+def test_samples_keep_rare_classes():
+    codes = np.repeat([0, 1, 2], [9000, 90, 3])
+    rows = sample_rows(codes, 100, np.random.default_rng(0))
+    assert len(rows) <= 103 and len(set(rows)) == len(rows)
+    assert np.all(np.bincount(codes[rows]) >= 2)
+    assert len(sample_rows(codes[:50], 100, np.random.default_rng(0))) == 50
+
+
+def test_groups_and_equal_rows_are_one_place():
+    X = np.array([[0.0], [0.0], [1.0], [2.0], [3.0]])
+    places = joined_places(X, np.array([0, 1, 1, 2, 2]))
+    assert len(set(places[:3])) == 1 and len(set(places[3:])) == 1
+    assert places[0] != places[4]
+
+
+def test_kernel_basis_spans_the_centred_kernel():
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    K = Kernel("rbf", gamma=0.3)(X, X)
+    basis = kernel_basis(K, K, np.ones(60), True, 6)
+    H = np.eye(60) - 1 / 60
+    features = basis.features[:, :-1]
+    assert np.allclose(features @ features.T, H @ K @ H, atol=1e-7)
+    theta = np.random.default_rng(0).normal(size=(basis.features.shape[1], 2))
+    coefficients, intercept = basis.coefficients(theta)
+    assert np.allclose(K @ coefficients + intercept, basis.features @ theta, atol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("shape", [(50, 4), (8, 30)])
+def test_linear_basis_gives_back_coefficients_of_the_columns(shape, intercept):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(2.0, 1.0, size=shape)
+    basis = linear_basis(Z, np.ones(len(Z)), intercept)
+    theta = rng.normal(size=(basis.features.shape[1], 1))
+    coefficients, intercept = basis.coefficients(theta)
+    assert coefficients.shape == (shape[1], 1)
+    assert np.allclose(Z @ coefficients + intercept, basis.features @ theta)
+
+
+def test_features_lie_along_their_own_axes():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(80, 5)) @ rng.normal(size=(5, 5))
+    weight = rng.uniform(0.5, 2.0, 80)
+    features = linear_basis(Z, weight).features
+    gram = features.T @ (weight[:, None] * features)
+    assert np.allclose(gram, np.diag(np.diag(gram)), atol=1e-8 * gram.max())
+
+
+def test_many_columns_are_reduced_to_leading_axes():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 50))
+    basis = linear_basis(Z, np.ones(300), most=10)
+    assert basis.features.shape[1] <= 11
+    coefficients, intercept = basis.coefficients(basis.features.T @ Z)
+    expected = basis.features @ basis.features.T @ Z
+    assert np.allclose(Z @ coefficients + intercept, expected)

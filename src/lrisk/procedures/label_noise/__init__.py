@@ -1,11 +1,11 @@
 """Classification with an unknown share of wrong labels and wrong rows.
 
-1. Rows far out in their features (`rows`) are set aside if their labels contradict the
-   others or spoil the fit to them (`far_rows`); the others are standardised.
+1. Rows far out in their features are set aside if their labels contradict the others or
+   spoil the fit to them (`far_rows`); the others are standardised (`rows`).
 2. References are cross-fitted on all rows, plain and hopeful (`references`).
-3. One likelihood joins them and a matrix of label noise (`mixture`); what it gains on
-   rows that it has not seen says whether labels are wrong (`detection`). A row's score
-   is the probability that its label is wrong.
+3. One likelihood joins them and a matrix of label noise (`likelihood`); what the matrix
+   gains on rows that it has not seen says whether labels are wrong (`detection`). A
+   row's score is the probability that its label is wrong.
 4. The user's model is fitted: ordinary, to agreeing rows, or under the noise, whichever
    makes held-out labels likelier (`final_fit`).
 """
@@ -16,20 +16,26 @@ import numpy as np
 
 from ..._typing import Bools, Floats, Indices
 from .._robust.scales import compress
-from .constants import CONSTANTS
 from .detection import Detection, Detector, flag
 from .explanation import explained
 from .far_rows import WRONG, FarRows, judge_far_rows
 from .final_fit import Choice, Settings, choose, fit
-from .folds import LabelledRows, assign_folds, sample_rows
 from .likelihood import (
+    CONSTANTS,
     class_scores,
     label_terms,
     probabilities,
     uniform_noise,
 )
 from .references import FeatureModels, Models, confidence_logs, cross_fitted
-from .rows import FeatureScaling, column_units, plain_scaling
+from .rows import (
+    FeatureScaling,
+    LabelledRows,
+    assign_folds,
+    column_units,
+    plain_scaling,
+    sample_rows,
+)
 
 __all__ = [
     "Detection",
@@ -181,7 +187,7 @@ def judge_labels(
     learnt = sample_rows(rows.codes, CONSTANTS.trained, rng)
     if models is None:
         Z = rows.Z if precomputed else compress(rows.Z, COMPRESSED)
-        models = FeatureModels(rows._replace(Z=Z), precomputed, rng)
+        models = FeatureModels(rows._replace(Z=Z), precomputed, rng, learnt)
     logs, agreeing = cross_fitted(models, rows, learnt)
     rows = rows._replace(agreeing=agreeing)
     if stated is not None:

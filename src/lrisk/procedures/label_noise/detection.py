@@ -1,18 +1,19 @@
 """Which labels x contradicts, how many, and whether that is noise or overlap.
 
-`Detector` joins cross-fitted references by one likelihood (`mixture`), twice: with
+`Detector` joins cross-fitted references by one likelihood (`likelihood`), twice: with
 labels right but for very few (T₀: a share of `clean_share`, or one row), and with free
 noise T. Both are fitted without a fold and compared on it. Under T₀ the gain
 
     G = Σ_i log P_T(y_i | x_i) − log P_T₀(y_i | x_i)
 
-has a known mean and variance, for nothing was fitted to the labels of the fold: noise
-is found where G is positive and beyond them (Cox's test), and the profile of the
-likelihood over shares of noise excludes none. Clean data whose classes overlap exactly
-as noise would make them (P(y | x) is .1 or .9 everywhere) have the law of noise: what x
-contradicts is wrong, or chance. Trusted labels, known to be right, can tell: they have
-T₀ under both likelihoods. If x contradicts them like the others, they are likelier
-under the null, whose classes overlap, and noise is not found.
+has a known mean and variance, for nothing was fitted to the labels of the fold (but how
+freely pairs of classes move under both, which is as T₀ prefers). Noise is found where G
+is positive and beyond them (Cox's test), and the profile of the likelihood over shares
+of noise excludes none. Clean data whose classes overlap exactly as noise would make
+them (P(y | x) is .1 or .9 everywhere) have the law of noise: what x contradicts is
+wrong, or chance. Trusted labels, known to be right, can tell: they have T₀ under both
+likelihoods. If x contradicts them like the others, they are likelier under the null,
+whose classes overlap, and noise is not found.
 """
 
 from typing import NamedTuple
@@ -21,10 +22,8 @@ import numpy as np
 from scipy.special import chdtri, softmax
 
 from ..._typing import Bools, Floats, Indices
-from .constants import CONSTANTS
-from .folds import LabelledRows
-from .likelihood import label_terms, uniform_noise
-from .mixture import Mixture, fit_mixture
+from .likelihood import CONSTANTS, Mixture, fit_mixture, label_terms, uniform_noise
+from .rows import LabelledRows
 
 #: Shares at which the likelihood is profiled, and from which on they matter to a fit.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.44, 0.47)
@@ -32,6 +31,11 @@ MATTERS = 0.05
 #: Nats from the highest profile at which a share is not excluded at level 0.9: half the
 #: quantile of χ² with one degree of freedom.
 SUPPORT = float(chdtri(1, 0.1) / 2.0)
+#: Nats that a one in the matrix B costs: what held-out labels prefer of these under the
+#: null, which so gets every chance. With .1 throughout a mixture of 31 classes fits its
+#: own rows too well, and clean tables have an evidence of 10, if no share. Of two
+#: classes B is 0: it would be one more slope.
+DEAR = (10.0, 1.0, 0.1)
 #: Rows per class by which the prior of T counts: uniform flips, or each pair its own.
 STRENGTHS = (np.inf, 1.0)
 
@@ -79,7 +83,10 @@ class Detector:
         self._logs = logs / np.where(size > 0.0, size, 1.0)
         self._codes, self._folds, self._K = rows.codes, rows.folds, rows.n_classes
         self._weight = np.where(rows.folds >= 0, rows.voice, 0.0)
-        self._used = used[self._weight[used] > 0.0]
+        self._used = used = used[self._weight[used] > 0.0]
+        own = rows.folds[used]
+        self._parts = [(used[own == f], used[own != f]) for f in np.unique(own)]
+        self._dear: float | None = None
         total = float(self._weight[self._used].sum())
         self._clean_share = max(CONSTANTS.clean_share, 1.0 / max(total, 2.0))
         self._clean = uniform_noise(self._clean_share, self._K)
@@ -88,8 +95,9 @@ class Detector:
 
     def detect(self, given: float | None = None) -> Detection:
         """Judge all labels; under a given share T is likely and of that share."""
-        strength, gain, evidence, told = self._compared()
-        null, free = self._fits(self._used, (strength,))
+        strength, gain, evidence, told = self._compared(self._nulls())
+        null = self._fit(self._used, self._clean)
+        free = self._fits(self._used, null, (strength,))[0]
         truth = free.truth(self._logs[:, self._used])
         usual = np.average(truth, axis=0, weights=self._weight[self._used])
         share = float(1.0 - usual @ np.diag(free.noise))
@@ -143,37 +151,59 @@ class Detector:
         strength: float | None = None,
     ) -> Mixture:
         codes = self._codes[rows] + self._K * self._trusted[rows]
-        own = self._logs[:, rows], codes, self._weight[rows]
         return fit_mixture(
-            *own, noise, start=start, strength=strength, sure=self._clean
+            self._logs[:, rows],
+            codes,
+            self._weight[rows],
+            noise,
+            start=start,
+            dear=self._dear,
+            strength=strength,
+            sure=self._clean,
         )
 
-    def _fits(self, rows: Indices, strengths: tuple[float, ...]) -> list[Mixture]:
-        """Without noise, and with T under priors of those strengths.
+    def _nulls(self) -> list[Mixture]:
+        """Fits without noise to all but each fold, with B as held-out labels prefer."""
+        tried = []
+        starts: list[Mixture | None] = [None] * len(self._parts)
+        for dear in DEAR if self._K > 2 else (None,):
+            self._dear, value = dear, 0.0
+            fits = [
+                self._fit(kept, self._clean, start)
+                for (_, kept), start in zip(self._parts, starts)
+            ]
+            for (out, _), one in zip(self._parts, fits):
+                seen = self._labels(one, out)[np.arange(len(out)), self._codes[out]]
+                value += float(self._weight[out] @ np.log(seen))
+            tried.append((value, dear, fits))
+            starts = [*fits]
+        _, self._dear, found = max(tried, key=lambda one: one[0])
+        return found
+
+    def _fits(
+        self, rows: Indices, null: Mixture, strengths: tuple[float, ...]
+    ) -> list[Mixture]:
+        """With T under priors of those strengths.
 
         The likelihood of T has several peaks: uniform flips start from few and many,
         others from uniform ones.
         """
-        null = self._fit(rows, self._clean)
         starts = (uniform_noise(share, self._K) for share in (0.05, 0.3))
         flipped = [self._fit(rows, start, null, np.inf) for start in starts]
         tied = max(flipped, key=lambda one: one.value)
         centre = uniform_noise(max(1.0 - tied.noise[0, 0], 0.1), self._K)
-        return [null] + [
+        return [
             tied if strength == np.inf else self._fit(rows, centre, null, strength)
             for strength in strengths
         ]
 
-    def _compared(self) -> tuple[float, float, float, float]:
+    def _compared(self, nulls: list[Mixture]) -> tuple[float, float, float, float]:
         """Strength that held-out labels prefer, G, its evidence, G of trusted ones."""
         totals = np.zeros((len(STRENGTHS), 4))
-        own = self._folds[self._used]
-        for f in np.unique(own):
-            rows = self._used[own == f]
-            fits = self._fits(self._used[own != f], STRENGTHS)
-            p0, *others = (self._labels(one, rows) for one in fits)
-            for total, p1 in zip(totals, others):
-                ratio = np.log(p1) - np.log(p0)
+        for (rows, kept), null in zip(self._parts, nulls):
+            p0 = self._labels(null, rows)
+            for total, one in zip(totals, self._fits(kept, null, STRENGTHS)):
+                ratio = np.log(self._labels(one, rows)) - np.log(p0)
                 seen = ratio[np.arange(len(rows)), self._codes[rows]]
                 mean = np.sum(p0 * ratio, axis=1)
                 variance = np.sum(p0 * ratio**2, axis=1) - mean**2

@@ -1,5 +1,9 @@
 """What to do with rows that are far out in their features.
 
+A row is far if its features *as a whole* lie far beyond the bulk: the mean over columns
+of log(1 + |z|), with z in robust units, far above its median. A skewed column, a rare
+category or a heavy tail in one or two columns moves that mean little.
+
 Far is not wrong: tails are heavy, and groups lie apart. Far rows are wrong only if
 their labels *contradict* what a linear fit to the others says of them: they agree with
 it more rarely than labels drawn at random from the same rows would. A group that lies
@@ -17,12 +21,16 @@ import numpy as np
 from scipy.special import bdtr
 
 from ..._typing import Bools, Floats, Indices
-from .basis import linear_basis
+from .._robust.scales import mean_log_distance
 from .final_fit import LINEAR_ALPHAS, Settings, calibrated
-from .folds import LabelledRows, assign_folds, sample_rows
 from .likelihood import class_scores, fit_logistic, held_out_scores, uniform_noise
-from .rows import gross_rows, plain_scaling
+from .rows import LabelledRows, assign_folds, linear_basis, plain_scaling, sample_rows
 
+#: A class of which more than this share is far is itself elsewhere.
+WHOLE_CLASS = 0.9
+#: Many far rows widen the scale of all, behind which some of them hide: after the first
+#: pass it is the scale of the rows not yet found.
+PASSES = 2
 #: Probability above which a far row is wrong.
 WRONG = 0.7
 #: Chance of so little agreement by labels drawn at random, at most.
@@ -41,6 +49,26 @@ class FarRows(NamedTuple):
     far: Bools
     chance: Floats
     leverage_rows: Bools
+
+
+def gross_rows(X: Floats, codes: Indices, weight: Floats) -> Bools:
+    """Which rows are far out in their features as a whole, shape (n,).
+
+    None if that were half of the weight, and none of a class that is almost wholly far
+    out: such a class is somewhere else, not wrong.
+    """
+    gross = np.zeros(len(X), dtype=bool)
+    for _ in range(PASSES):
+        distance, limit = mean_log_distance(X, weight, ~gross)
+        found = gross | (distance > limit)
+        if weight @ found >= 0.5 * weight.sum():
+            break
+        gross = found
+    for code in np.unique(codes[gross]):
+        rows = codes == code
+        if weight[rows] @ gross[rows] > WHOLE_CLASS * weight[rows].sum():
+            gross[rows] = False
+    return np.asarray(gross, dtype=bool)
 
 
 def judge_far_rows(

@@ -17,16 +17,15 @@ from scipy.special import softmax
 
 from ..._typing import Bools, Floats, Indices
 from ...spaces import Kernel
-from .basis import Basis, kernel_basis, linear_basis
-from .constants import CONSTANTS
-from .folds import LabelledRows, sample_rows
 from .likelihood import (
+    CONSTANTS,
     class_scores,
     fit_logistic,
     held_out_scores,
     label_terms,
     uniform_noise,
 )
+from .rows import Basis, LabelledRows, kernel_basis, linear_basis, sample_rows
 
 #: Penalties tried for linear and kernel models, and widths in units of 1/n_features.
 LINEAR_ALPHAS = 10.0 ** np.arange(4.0, -1.6, -1.0)

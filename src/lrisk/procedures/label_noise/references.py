@@ -4,7 +4,7 @@ Two sets of references, both cross-fitted on all rows. *Plain* ones are fitted t
 labels: they believe that classes overlap as much as labels contradict them. *Hopeful*
 ones are fitted only to rows whose labels agree with a prediction, or are trusted: they
 believe that every other contradiction is an error. Which belief the labels bear out is
-for the likelihood to say (`mixture`).
+for the likelihood to say (`likelihood`).
 
 Given the folds, changing a label changes no reference at its own x. For hopeful ones
 that needs agreement without the fold f that they will judge: it is decided, for the
@@ -19,11 +19,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from ..._typing import Bools, Floats, Indices
 from ...spaces import Kernel
-from .basis import kernel_basis, linear_basis
-from .constants import CONSTANTS
-from .folds import LabelledRows
-from .likelihood import QUICK, fit_logistic, probabilities
-from .mixture import fit_mixture
+from .likelihood import CONSTANTS, QUICK, fit_logistic, fit_mixture, probabilities
+from .rows import LabelledRows, kernel_basis, linear_basis
 
 #: Penalties of logistic references on standardised columns, and on kernel features of
 #: norm one; width of the RBF kernel times the number of columns.
@@ -33,6 +30,8 @@ LANDMARKS, AXES = 200, 200
 #: Trees, rows of the smallest leaf, and rows from which on there are trees: on fewer
 #: they see no steps that the kernel does not, and cost more than all else.
 TREES, LEAF, TREES_FROM = 60, 5, 1000
+#: Rows whose products with landmarks are made at once.
+BLOCK = 5_000
 #: Rows of each class, those that agree best, that count as agreeing in any case.
 SPARED = 5
 
@@ -50,33 +49,55 @@ class Models(Protocol):
 class FeatureModels:
     """Logistic regression on the columns and on an RBF kernel, and extra trees.
 
-    Of a kernel matrix, that kernel at two penalties. `rng` is for landmarks and trees.
+    Of a kernel matrix, that kernel at two penalties. Features are made of rows that are
+    `learnt`, from which all `fitted` ones must be; the others are asked in blocks.
+    `rng` is for landmarks and trees.
     """
 
     def __init__(
-        self, rows: LabelledRows, precomputed: bool, rng: np.random.Generator
+        self,
+        rows: LabelledRows,
+        precomputed: bool,
+        rng: np.random.Generator,
+        learnt: Indices,
     ) -> None:
         self._rows, self._seed = rows, int(rng.integers(2**31))
-        Z, weight = rows.Z, rows.weight
-        centres = rng.permutation(len(Z))[:LANDMARKS]
-        if precomputed:
-            products = Z[:, centres] / (float(np.mean(np.diag(Z))) or 1.0)
-        else:
-            products = Kernel("rbf", gamma=WIDTH / Z.shape[1])(Z, Z[centres])
-        curved = kernel_basis(products, products[centres], weight).features
-        plain, alpha = curved, 30.0 * KERNEL_ALPHA
+        self._place = np.full(len(rows.codes), -1)
+        self._place[learnt] = np.arange(len(learnt))
+        Z, weight = rows.Z, rows.weight[learnt]
+        centres = learnt[rng.permutation(len(learnt))[:LANDMARKS]]
+        size = (float(np.mean(np.diag(Z))) or 1.0) if precomputed else 1.0
+        kernel = Kernel("rbf", gamma=WIDTH / Z.shape[1])
+
+        def columns(at: Indices) -> Floats:
+            return np.asarray(Z[at])
+
+        def products(at: Indices) -> Floats:
+            if precomputed:
+                return np.asarray(Z[np.ix_(at, centres)] / size)
+            return kernel(Z[at], Z[centres])
+
+        curved = kernel_basis(products(learnt), products(centres), weight)
+        first, plain, alpha = products, curved, 30.0 * KERNEL_ALPHA
         if not precomputed:
-            plain, alpha = linear_basis(Z, weight, most=AXES).features, LINEAR_ALPHA
-        self._views = [(plain, alpha), (curved, KERNEL_ALPHA)]
+            plain, alpha = linear_basis(Z[learnt], weight, most=AXES), LINEAR_ALPHA
+            first = columns
+        self._views = [(first, plain, alpha), (products, curved, KERNEL_ALPHA)]
         # Steps are along columns; trees of very many are as good along axes.
-        self._columns = plain if precomputed or Z.shape[1] > AXES else Z
+        self._columns = Z
+        if precomputed or Z.shape[1] > AXES:
+            self._columns = first(np.arange(len(Z))) @ plain.back
 
     def quick(self, fitted: Indices, asked: Indices) -> list[Floats]:
         """Logistic ones."""
         found, own = [], self._rows.labels(fitted)
-        for features, alpha in self._views:
-            theta = fit_logistic(features[fitted], own, alpha, tolerance=QUICK)
-            found.append(probabilities(features[asked] @ theta))
+        blocks = np.array_split(asked, 1 + len(asked) // BLOCK)
+        for view, basis, alpha in self._views:
+            features = basis.features[self._place[fitted]]
+            theta = fit_logistic(features, own, alpha, tolerance=QUICK)
+            slopes, intercept = basis.coefficients(theta)
+            scores = [view(block) @ slopes + intercept for block in blocks]
+            found.append(probabilities(np.concatenate(scores)))
         return found
 
     def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:
@@ -137,9 +158,12 @@ def confidence_logs(p: Floats) -> Floats:
 
 
 def reference_logs(p: Floats) -> Floats:
-    """Logarithm of p, which is at least the floor and sums to one."""
-    p = np.maximum(p, CONSTANTS.floor)
-    return np.asarray(np.log(p / p.sum(axis=-1, keepdims=True)))
+    """Logarithm of p, but for the share of labels that may be wrong with nothing said.
+
+    No reference is surer than that: no single one can veto a class.
+    """
+    share = CONSTANTS.clean_share
+    return np.asarray(np.log((1.0 - share) * p + share / p.shape[-1]))
 
 
 def _unknown(m: int, n: int, n_classes: int) -> Floats:
