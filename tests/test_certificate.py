@@ -1,5 +1,7 @@
 """The duality gap is a proof: checked against bounds that share nothing with it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -12,7 +14,15 @@ from sklearn.datasets import (
 )
 
 import lrisk
-from lrisk.certificate import bound, dual_bound
+from lrisk.certificate import (
+    Bound,
+    _feasible_slack,
+    bound,
+    dual_bound,
+    local_slack,
+    proven_slack,
+    relative_gap,
+)
 from lrisk.losses import LOSSES, Squared
 from lrisk.objective import Objective
 from lrisk.permutahedron import project
@@ -101,6 +111,226 @@ def check_classifier(X, y, spectrum, intercept, weight, tol=1e-8):
     # the independent bound proves the same gap
     assert primal - lower <= 1.05 * tol * primal + 1e-12
     assert lower <= model.objective_ + 1e-12
+
+
+def small(loss, spectrum="esrm:1", *, weighted=True, intercept=True, alpha=1.0, n=60):
+    """An objective and a point in some way off its minimum."""
+    rng = np.random.default_rng(0)
+    kind = LOSSES[loss]()
+    X = rng.normal(size=(n, 3)) * [2.0, 1.0, 0.3]
+    y = X @ [1.0, -1.0, 2.0] + rng.standard_t(4, n)
+    y = (y > 0).astype(float) if kind.classifies else y
+    ranking = Ranking(
+        parse_spectrum(spectrum), n, rng.uniform(0.5, 2.0, n) if weighted else None
+    )
+    space = LinearSpace(X, intercept=intercept, n_scores=2 if kind.per_class else 1)
+    objective = Objective(ranking, kind, space, y, alpha)
+    return objective, objective.at(0.2 * rng.normal(size=space.size))
+
+
+def minimum_at(objective, weights, theta):
+    """min Φ(·, λ) by plain Newton steps."""
+    for _ in range(50):
+        point = objective.at(theta)
+        gradient = objective.gradient(point, weights)
+        theta = theta - np.linalg.solve(objective.hessian(point, weights), gradient)
+    point = objective.at(theta)
+    return float(weights @ point.losses) + point.penalty
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
+def test_a_newton_step_proves_nearly_the_fall_itself(loss, intercept):
+    objective, point = small(loss, intercept=intercept)
+    weights = objective.ranking.weights(point.losses)
+    least = minimum_at(objective, weights, point.theta)
+    best = Newton(tol=1e-12).solve(objective)
+    value = float(weights @ point.losses) + point.penalty
+    step = np.linalg.solve(
+        objective.hessian(point, weights), -objective.gradient(point, weights)
+    )
+    slack, a = proven_slack(objective, point, weights, step)
+    assert value - least <= slack + 1e-12
+    if loss == "squared":
+        assert slack == pytest.approx(value - least, rel=1e-9)
+    balance = (weights @ a) if intercept else 0.0
+    np.testing.assert_allclose(balance, 0.0, atol=1e-12)
+    near = objective.at(best.theta + 1e-3)
+    weights = best.weights
+    value = float(weights @ near.losses) + near.penalty
+    step = np.linalg.solve(
+        objective.hessian(near, weights), -objective.gradient(near, weights)
+    )
+    slack, _ = proven_slack(objective, near, weights, step)
+    least = minimum_at(objective, weights, best.theta)
+    assert slack == pytest.approx(value - least, rel=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "absolute"])
+def test_the_bound_is_its_three_terms(loss):
+    objective, point = small(loss, intercept=False)
+    weights = objective.ranking.mass
+    a = objective.loss.to_dual_domain(
+        objective.y, 0.9 * objective.loss.derivative(objective.y, point.scores)
+    )
+    found, fitted = dual_bound(objective, point, weights, a)
+    risk = objective.ranking.risk(point.losses)
+    rows = point.losses + objective.loss.conjugate(objective.y, a) - a * point.scores
+    residual = objective.mu * point.theta + objective.space.X.T @ (weights * a)
+    assert fitted == pytest.approx(weights @ rows, rel=1e-9)
+    assert found.excess == pytest.approx(risk - weights @ point.losses, rel=1e-9)
+    left = residual @ residual / (2 * objective.mu)
+    assert found.slack == pytest.approx(fitted + left, rel=1e-9)
+    assert found.primal == pytest.approx(objective.value(point), rel=1e-12)
+    np.testing.assert_allclose(found.slopes, a)
+
+
+def test_without_penalty_a_dual_point_only_estimates():
+    objective, point = small("absolute", alpha=0.0)
+    found, fitted = dual_bound(objective, point, objective.ranking.mass, 0.0 * point[1])
+    assert found.slack == np.inf and found.dual == -np.inf
+    assert fitted == pytest.approx(objective.ranking.mass @ point.losses)
+
+
+def test_an_unbalanced_dual_point_costs_what_its_intercept_multiplies():
+    objective, point = small("squared")
+    weights = objective.ranking.mass
+    a = objective.loss.derivative(objective.y, point.scores)
+    lean = float(weights @ a)
+    assert abs(lean) > 1e-3
+    moved = point._replace(theta=point.theta + np.array([0, 0, 0, 7.0]))
+    rise = _feasible_slack(objective, moved, weights, a)
+    rise -= _feasible_slack(objective, point, weights, a)
+    expected = abs(lean * moved.theta[3]) - abs(lean * point.theta[3])
+    assert rise == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "times", "moved"), [(30.0, 2, True), (1.0, 1, False)]
+)
+def test_where_linearising_leaves_the_domain_the_better_slopes_are_taken(
+    alpha, times, moved
+):
+    objective, point = small("logistic", "mean", alpha=alpha)
+    weights = objective.ranking.mass
+    gradient = objective.gradient(point, weights)
+    step = -times * np.linalg.solve(objective.hessian(point, weights), gradient)
+    dz = objective.space.scores(step)
+    loss, y, z = objective.loss, objective.y, point.scores
+    costs = []
+    for a in (
+        loss.derivative(y, z) + loss.curvature_times(y, z, dz),
+        loss.derivative(y, z + dz),
+    ):
+        inside = loss.to_balanced_dual(y, loss.to_dual_domain(y, a), weights)
+        costs.append(_feasible_slack(objective, point, weights, inside))
+    slack, a = proven_slack(objective, point, weights, step)
+    assert (costs[1] < costs[0]) is moved
+    assert slack == pytest.approx(min(costs), rel=1e-12)
+    assert _feasible_slack(objective, point, weights, a) == slack
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_without_penalty_only_a_solved_system_proves(intercept):
+    objective, point = small("squared", alpha=0.0, intercept=intercept)
+    weights = objective.ranking.weights(point.losses)
+    gradient = objective.gradient(point, weights)
+    step = np.linalg.solve(objective.hessian(point, weights), -gradient)
+    slack, a = proven_slack(objective, point, weights, step)
+    value = float(weights @ point.losses)
+    least = minimum_at(objective, weights, point.theta)
+    assert slack == pytest.approx(value - least, rel=1e-9) and a is None
+    for wrong in (0.999 * step, step + 0.01, -step, 0.0 * step):
+        assert proven_slack(objective, point, weights, wrong)[0] == np.inf
+    other, point = small("logistic", alpha=0.0)
+    assert proven_slack(other, point, other.ranking.mass, 0 * point[0])[0] == np.inf
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, 2)])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_local_slack_is_its_formula(loss, intercept, part):
+    objective, _ = small(loss, intercept=intercept)
+    best, rows = Newton(tol=1e-12).solve(objective), np.arange(60)[part]
+    for away in (1e-7, 1e-3, 0.02):
+        point = objective.at(best.theta + away)
+        weights = objective.ranking.weights(point.losses)
+        gradient = objective.gradient(point, weights)
+        sample = objective.sampled(rows)
+        slack = local_slack(sample, point.scores[rows], weights[rows], gradient)
+        X = np.column_stack([objective.space.X, np.ones(60)][: 1 + intercept])[rows]
+        bent = objective.loss.curvature(objective.y, point.scores)[rows] * weights[rows]
+        A = X.T @ (bent[:, None] * X)
+        A[range(3), range(3)] += objective.mu
+        square = gradient @ np.linalg.solve(A, gradient)
+        if loss == "squared":
+            assert slack == pytest.approx(0.5 * square, rel=1e-9)
+            continue
+        longest = np.max(np.einsum("ij,ji->i", X, np.linalg.solve(A, X.T)))
+        c = (
+            0.5 * square / slack
+        )  # the share of the curvature that is left at R = 2‖g‖/c
+        s = np.sqrt(longest) * 2 * np.sqrt(square) / c
+        left = 2 * (np.exp(-s) + s - 1) / s**2 if s > 1e-3 else 1 - s / 3
+        assert c <= left <= 1.0
+        assert c >= 0.9 * left or away == 1e-7
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_slack_from_some_rows_bounds_the_fall(loss):
+    """Any point, any λ, any subset: never less than what a full solve gains."""
+    rng = np.random.default_rng(0)
+    for spectrum in ("mean", "extremile:3"):
+        objective, _ = small(loss, spectrum, n=300)
+        best, finite = Newton(tol=1e-12).solve(objective), 0
+        for size in (0.0, 1e-4, 1e-2, 0.3):
+            point = objective.at(best.theta + size * rng.normal(size=4))
+            weights = best.weights
+            gradient = objective.gradient(point, weights)
+            value = float(weights @ point.losses) + point.penalty
+            # Φ(·, λ) of this λ has its minimum at the optimum of F
+            fall = value - best.dual
+            for rows in (np.arange(300), np.arange(0, 300, 3)):
+                sample = objective.sampled(rows)
+                slack = local_slack(sample, point.scores[rows], weights[rows], gradient)
+                assert slack >= fall - 1e-9 * value
+                finite += np.isfinite(slack)
+        assert finite >= 4
+
+
+def test_local_slack_is_infinite_where_it_knows_nothing():
+    for loss, weight in (("absolute", 1.0), ("multinomial", 1.0), ("logistic", 0.0)):
+        objective, point = small(loss)
+        mass = weight * objective.ranking.mass
+        gradient = np.ones(objective.size)
+        assert local_slack(objective, point.scores, mass, gradient) == np.inf
+    objective, point = small("logistic")
+    mass = objective.ranking.mass
+    assert local_slack(objective, point.scores, mass, 1e6 * np.ones(4)) == np.inf
+    assert local_slack(objective, point.scores, mass, np.zeros(4)) == 0.0
+
+
+def test_a_lower_bound_is_never_below_zero_nor_made_of_nothing():
+    assert Bound(10.0, 1.0, 2.0).dual == 7.0
+    assert Bound(10.0, 8.0, 5.0).dual == 0.0
+    assert Bound(10.0, 1.0, np.inf).dual == Bound(np.inf, 1.0, 2.0).dual == -np.inf
+
+
+def test_gaps_are_relative_to_the_value_and_rounding_is_none():
+    known = SimpleNamespace(
+        resolution=1e-15, largest_constant_loss=4.0, constant_risk=2.0
+    )
+    assert relative_gap(known, 2.0, 0.5) == 0.25
+    assert relative_gap(known, 2.0, 1e-15) == relative_gap(known, 1e-15, 1.0) == 0.0
+    assert relative_gap(known, 2.0, 2e-15) == 1e-15
+    assert relative_gap(known, 2.0, np.inf) == np.inf
+    assert relative_gap(known, 3e-12, 3e-13) == pytest.approx(0.1)
+    assert relative_gap(known, 1e-13, 1e-14) == pytest.approx(1e-14 / 2e-12)
+
+
+def test_a_certificate_reads_as_an_enclosure():
+    text = str(lrisk.certificate.Certificate(1.5, 1.25, 0.25, 1 / 6))
+    assert text == "objective 1.5, proven minimum ≥ 1.25 (relative gap 1.7e-01)"
 
 
 @pytest.mark.numerics

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lrisk.certificate import local_slack
 from lrisk.losses import Logistic, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
@@ -53,6 +54,17 @@ def test_overlapping_classes_collapse(spectrum, intercept, weighted):
     assert np.all(np.cumsum(weights[order]) >= np.cumsum(least) - 1e-12)
     pulled = objective.space.pullback(found.theta, weights * (2 * objective.y - 1))
     assert np.abs(pulled).max() <= 1e-3
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_gap_is_what_the_gradient_at_zero_proves(weighted):
+    objective = classes(weighted=weighted)
+    found = certified_collapse(objective, 1e-3, None)
+    point = objective.at(np.zeros(3))
+    gradient = objective.gradient(point, found.weights)
+    slack = local_slack(objective, point.scores, found.weights, gradient)
+    assert slack > 1e-12
+    assert found.gap == pytest.approx(slack / np.log(2.0), rel=1e-2)
 
 
 def test_a_sample_decides_whether_to_look_at_all_rows(monkeypatch):

@@ -106,8 +106,10 @@ def test_newton_steps_solve_the_system(loss, problem):
     np.testing.assert_allclose(step, exact, rtol=1e-6, atol=1e-9)
 
 
-def test_newton_steps_end_where_what_is_left_costs_little(problem):
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+def test_newton_steps_end_where_what_is_left_costs_little(unit, problem):
     objective = problem("multinomial", "esrm:1", d=12, alpha=0.1, intercept=False)
+    objective.space.X *= unit
     coordinates, point, weights = settled(objective)
     gradient = objective.gradient(point, weights)
     lengths = []

@@ -16,7 +16,9 @@ def test_on_the_lagrangian_it_proves_a_minimum(spectrum, loss, problem):
     objective = problem(loss, spectrum, weighted=True)
     found = LBFGS(tol=1e-6).solve(objective)
     assert found.status is Status.CONVERGED and 0 <= found.gap <= 1e-6
-    assert found.solver == "" and found.n_iter <= 1500
+    # a mean of squares is a sphere in its coordinates
+    sphere = (loss, spectrum) == ("squared", "mean")
+    assert found.solver == "" and found.n_iter <= (6 if sphere else 300)
     assert found.objective == pytest.approx(objective.value_at(found.theta), rel=1e-12)
     best = Newton(tol=1e-9).solve(objective)
     assert found.dual <= best.objective <= found.objective * (1 + 1e-9)
@@ -35,7 +37,7 @@ def test_of_many_rows_few_passes_prove_a_minimum(loss, problem):
 def test_many_rows_it_cannot_sample_are_descended_on_as_they_are(problem):
     objective = problem("multinomial", "esrm:1", n=5000, d=2)
     found = LBFGS(tol=1e-5).solve(objective)
-    assert found.status is Status.CONVERGED and found.n_iter <= 300
+    assert found.status is Status.CONVERGED and found.n_iter <= 60
     assert all(record["nu"] == 0.0 for record in found.history)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from lrisk.losses import Squared
+from lrisk.losses import Absolute, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
 from lrisk.solvers import Newton, Status
@@ -129,11 +129,8 @@ def test_the_minimum_is_that_of_another_method(problem):
     objective = problem("squared", "superquantile:0.5", n=40)
     found = Newton(tol=1e-10).solve(objective)
 
-    def value(theta):  # of θ and the threshold: smooth enough for a simplex
-        return objective.value_at(theta)
-
     other = scipy.optimize.minimize(
-        value,
+        objective.value_at,
         found.theta + 0.05,
         method="Nelder-Mead",
         options={"xatol": 1e-9, "fatol": 1e-12, "maxfev": 3000},
@@ -186,10 +183,8 @@ def test_losses_with_flat_pieces_are_minimised(loss, problem):
 def test_the_mean_of_absolute_losses_is_a_median():
     y = np.array([0.0, 1.0, 2.5, 7.0, 90.0])
     space = LinearSpace(np.zeros((5, 1)), intercept=True)
-    objective = Objective(Ranking(Mean(), 5), Squared(), space, y, 1.0)
-    from lrisk.losses import Absolute
-
-    found = Newton(tol=1e-8).solve(objective.with_loss(Absolute()))
+    objective = Objective(Ranking(Mean(), 5), Absolute(), space, y, 1.0)
+    found = Newton(tol=1e-8).solve(objective)
     assert found.theta[1] == pytest.approx(2.5, abs=1e-5)
 
 
