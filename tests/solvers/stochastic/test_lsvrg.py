@@ -108,6 +108,24 @@ class TestDraws:
         shares = np.bincount(drawn, minlength=12) / 24_000
         np.testing.assert_allclose(shares, weights, atol=2e-4)
 
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_a_uniform_of_zero_draws_no_row_without_weight(self, weighted):
+        X, y = data(n=12)
+        y[0] = 0.0  # the smallest loss there is
+        weight = np.arange(1.0, 13.0) if weighted else None
+        work = begun(build(X, y, spectrum="superquantile:0.4", weight=weight))
+        solver = LSVRG("spectral", epoch_length=1)
+        state = solver.begin(work, None)
+        state.note(work.order)
+        weights = work.objective.ranking.weights(work.losses)
+        assert weights[0] == 0.0
+
+        class Zero:
+            def random(self, count):
+                return np.zeros(count)
+
+        assert weights[solver._draw(weights, state, work, Zero())[0]] > 0.0
+
     def test_uniform_draws_come_from_the_work(self):
         work = begun(build(*data(n=12)))
         solver = LSVRG(epoch_length=5)

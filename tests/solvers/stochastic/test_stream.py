@@ -74,6 +74,13 @@ def test_a_fit_before_it_counts_by_its_weight():
     gradient = X.T @ (X @ start - y) / 5 + mu * start
     np.testing.assert_allclose(stream.theta, start - eta * gradient, rtol=1e-12)
     assert stream.weight == 100.0 and stream.measured == 5.0
+    # a gentle batch after it: the steepness is the mean over both
+    gentle = build(0.1 * X, y, spectrum="mean", alpha=5.0)
+    before, mu = stream.theta, 5.0 / 105.0
+    stream.step(SGD(), gentle)
+    eta = 1.0 / (4.0 * 1.01 * (X**2).sum() / 10 + mu)
+    gradient = 0.1 * X.T @ (0.1 * X @ before - y) / 5 + mu * before
+    np.testing.assert_allclose(stream.theta, before - eta * gradient, rtol=1e-12)
 
 
 def test_begin_and_finish_hand_out_copies():
