@@ -121,6 +121,18 @@ def test_tied_losses_add_nothing(problem):
     )
 
 
+@pytest.mark.parametrize("jitter", [0.0, 1e-13])
+def test_windows_of_tied_losses_add_nothing(jitter, problem):
+    objective = problem("squared", "extremile:2", n=4 * WINDOW)
+    rng = np.random.default_rng(0)
+    objective.y[: 2 * WINDOW] = 0.1 + jitter * rng.random(2 * WINDOW)
+    objective.y[2 * WINDOW :] = np.linspace(1.0, 5.0, 2 * WINDOW)
+    at = objective.evaluate(np.zeros(objective.size), np.zeros(4 * WINDOW))
+    cuts = [(2 * WINDOW, 3 * WINDOW), (3 * WINDOW, 4 * WINDOW)]
+    expected = plain(objective, at, cuts, [1, 1])
+    np.testing.assert_allclose(spectral_hessian(objective, at), expected, rtol=1e-9)
+
+
 def test_it_is_the_second_derivative_of_many_rows(problem):
     objective = problem("squared", "extremile:2", n=20_000)
     at = evaluated(objective)

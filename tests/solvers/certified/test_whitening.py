@@ -130,6 +130,19 @@ def test_a_step_descends_and_is_remembered(problem):
         assert np.log2(share) == pytest.approx(round(np.log2(share)), abs=1e-9)
 
 
+def test_the_part_of_a_step_that_was_taken_is_remembered(problem):
+    objective = problem("squared", "extremile:2")
+    search, metric = descent(objective)
+    theta, gradient = search.now.theta.copy(), search.now.gradient.copy()
+    search.memory.direction = lambda g: -16.0 * metric.solve(g)
+    assert search.step()
+    s, y, _ = search.memory._pairs[-1]
+    taken = search.now.theta - theta
+    assert np.linalg.norm(taken) < 8.1 * np.linalg.norm(metric.solve(gradient))
+    np.testing.assert_allclose(s, taken, rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(y, search.now.gradient - gradient, atol=1e-13)
+
+
 def test_a_step_up_is_not_taken(problem):
     objective = problem("squared", "mean")
     search, _ = descent(objective)
