@@ -20,6 +20,7 @@ from ._typing import Floats, Indices
 from .losses import Loss
 from .ranking import Ranking
 from .spaces import Space
+from .spaces.capabilities import linear
 from .spectra import Superquantile
 
 
@@ -258,12 +259,12 @@ class Objective:
 
         def longest(whiten: Whitening) -> float:
             most = 0.0
-            for _, block in self.space.blocks():
+            for _, block in linear(self.space).blocks():
                 white = whiten(block)
                 most = max(most, float(np.max(np.einsum("ij,ij->j", white, white))))
             return most
 
-        return PartialGram(self.space.gram(curvature), longest)
+        return PartialGram(linear(self.space).gram(curvature), longest)
 
     @property
     def even_weights(self) -> Floats:
@@ -299,7 +300,7 @@ class Objective:
         """
         curvature = self.loss.curvature(self.y, point.scores)
         scale = weights if curvature.ndim == 1 else weights[:, None, None]
-        matrix = self.space.gram(scale * curvature)
+        matrix = linear(self.space).gram(scale * curvature)
         free = self.space.n_scores if self.space.intercept else 0
         diagonal = np.arange(self.space.size - free)
         matrix[diagonal, diagonal] += self.mu
@@ -373,7 +374,7 @@ class Objective:
         """The same objective over some of the rows, with the same μ."""
         ranking = self.ranking.taken(rows)
         alpha = self.mu * ranking.total
-        space = self.space.take(rows)
+        space = linear(self.space).take(rows)
         return Objective(ranking, self.loss, space, self.y[rows], alpha, self.shift)
 
     def with_space(self, space: Space) -> "Objective":

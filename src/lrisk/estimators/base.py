@@ -37,6 +37,7 @@ from ..solvers import (
 from ..solvers.solution import Monitor, Record
 from ..solvers.trimming.kept import inliers
 from ..spaces import LinearSpace
+from ..spaces.capabilities import linear
 from ..spectra import Spectrum, parse_spectrum
 from .complaints import complaints
 from .problem import Fit, Problem
@@ -309,12 +310,12 @@ class RiskEstimator(SpectrumEstimator):
     def _theta(self, objective: Objective) -> Floats:
         """The fitted coefficients as θ of an objective."""
         coef, intercept = self._linear_coefficients()
-        return objective.space.join(coef, intercept - objective.shift)
+        return linear(objective.space).join(coef, intercept - objective.shift)
 
     def _start(self, problem: Problem) -> tuple[Floats | None, Floats | None]:
         """θ and λ of the last fit, where they fit and are wanted."""
         objective, kept = problem.objective, problem.kept
-        space = objective.space
+        space = linear(objective.space)
         shape = (space.n_scores, space.n_features)
         last = np.atleast_2d(getattr(self, "coef_", np.empty(0)))
         if not self.warm_start or last.shape != shape:

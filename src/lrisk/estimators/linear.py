@@ -12,6 +12,7 @@ from .._typing import Floats
 from .._validation import streams_by_sgd, unchanged_on_error, validate_data
 from ..losses import Loss
 from ..solvers import Solver
+from ..spaces.capabilities import linear
 from ..spectra import Spectrum
 from .class_weights import ClassWeight
 from .problem import Fit, Problem
@@ -189,7 +190,8 @@ class RiskRegressor(NumberTargets, Streaming):
 
     def _store(self, problem: Problem, fit: Fit) -> None:
         objective = problem.objective
-        coef, intercept = objective.space.uncentred(fit.solution.theta)
+        space = linear(objective.space)
+        coef, intercept = space.uncentred(fit.solution.theta)
         self._store_coefficients(coef, intercept + objective.shift)
         super()._store(problem, fit)
 
@@ -382,7 +384,7 @@ class RiskClassifier(ClassTargets, Streaming):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _store(self, problem: Problem, fit: Fit) -> None:
-        space = problem.objective.space
+        space = linear(problem.objective.space)
         self._store_coefficients(*space.uncentred(fit.solution.theta))
         super()._store(problem, fit)
 

@@ -15,6 +15,7 @@ from ..losses import Loss
 from ..objective import Objective, PartialGram, Whitening
 from ..ranking import Ranking
 from ..spaces import LinearSpace
+from ..spaces.capabilities import linear
 from ..spectra import Spectrum
 from .engine import Engine, call, summed
 from .grid import MANTISSA, Grid, Ranks, Table, floor_within, joined
@@ -149,7 +150,7 @@ class PartitionedObjective:
     @property
     def size(self) -> int:
         """Parameters of the space."""
-        return self.space.size
+        return int(self.space.size)
 
     @property
     def even_weights(self) -> None:
@@ -301,7 +302,7 @@ class PartitionedObjective:
         threshold = float(np.interp(start * mass[-1], mass, edges))
         away = np.abs(there.point.losses - threshold)
         near = np.argsort(away)[: max(100, len(away) // 100)]
-        changes = some.space.take(near).scores(step) * there.slopes[near]
+        changes = linear(some.space).take(near).scores(step) * there.slopes[near]
         reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
         low, high = np.interp([threshold - reach, threshold + reach], edges, mass)
         return int((high - low) * self.n_rows / mass[-1])

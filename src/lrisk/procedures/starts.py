@@ -17,6 +17,7 @@ from ..solvers._loops.elemental import elemental_fits
 from ..solvers.trimming.concentration import NewtonRefit, RidgeRefit
 from ..solvers.trimming.kept import LowestRows
 from ..spaces import LinearSpace
+from ..spaces.capabilities import linear
 
 #: Rows that elemental starts look at; above, a random sample of this size.
 ELEMENTAL_ROWS = 300
@@ -81,7 +82,7 @@ def elemental(
     Two C-steps follow each. With unequal weights rows are drawn in proportion to them
     and judged as equals, which is good enough for a start.
     """
-    space, ranking = objective.space, objective.ranking
+    space, ranking = linear(objective.space), objective.ranking
     n, m = space.n_rows, space.size
     if count == 0 or m > min(ELEMENTAL_COLUMNS, n):
         return []
@@ -169,7 +170,7 @@ def tethered(objective: Objective) -> Tethered:
         Over a linear space, under a spectrum that trims.
     """
     space, lowest, mass = objective.space, _lowest(objective), objective.ranking.mass
-    X: Any = space.X
+    X: Any = linear(space).X
     centred = LinearSpace.centred(X, mass, intercept=True)
     offset = centred.offset
     assert offset is not None

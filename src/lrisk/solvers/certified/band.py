@@ -17,6 +17,7 @@ from ..._typing import Floats, Indices
 from ...certificate import Bound, Curved, slack_by_gram
 from ...objective import Held, Objective, Point, Split
 from ...permutahedron import risk_and_excess
+from ...spaces.capabilities import linear
 from ..line_search import backtrack
 from ..solution import Monitor, Solution, Solver, Status
 from .fallback import changed_to_newton, minimise_or_newton
@@ -178,7 +179,7 @@ class _BandObjective(Objective):
     def hessian(self, point: Point, weights: Floats) -> Floats:
         """∂²Φ/∂θ² at λ."""
         curvature = self.loss.curvature(self.y, point.scores)
-        return self.space.gram(weights * curvature) + self._quadratic.matrix
+        return linear(self.space).gram(weights * curvature) + self._quadratic.matrix
 
 
 class _BandNewton(Newton):

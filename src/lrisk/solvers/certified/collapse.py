@@ -22,6 +22,7 @@ from ...certificate import Bound, local_slack
 from ...losses import Logistic
 from ...objective import Objective
 from ...permutahedron import capped_weights, proximal_weights
+from ...spaces.capabilities import linear
 from .._linalg import Factor
 from ..line_search import armijo, backtrack
 from ..solution import Monitor, Solution
@@ -46,7 +47,7 @@ def certified_collapse(
     n, size = objective.space.n_rows, objective.space.size
     rows = stratified(n, min(n, 2 * SMALLEST))
     sample = objective.sampled(rows)
-    gram = sample.space.gram(sample.ranking.mass)
+    gram = linear(sample.space).gram(sample.ranking.mass)
     gram[np.diag_indices(size)] += sample.mu
     metric = Factor(gram)
     search = _Search(sample, metric, np.zeros(size))
@@ -132,7 +133,7 @@ class _Search:
         if total * ranking.n_rows <= 5 * space.size:
             return self.memory.metric
         pull = space.pullback(self.v, free * self._signs)
-        matrix = space.gram(free) - np.outer(pull, pull) / total
+        matrix = linear(space).gram(free) - np.outer(pull, pull) / total
         matrix[np.diag_indices(space.size)] += self.objective.mu
         return Factor(matrix)
 

@@ -12,6 +12,7 @@ import scipy.sparse.linalg
 
 from ..._typing import Floats
 from ...objective import Objective, Point
+from ...spaces.capabilities import linear
 
 #: Columns up to which the Gram matrix is formed and decomposed.
 MOST_COLUMNS = 1000
@@ -26,7 +27,7 @@ class Coordinates:
     """
 
     def __init__(self, objective: Objective) -> None:
-        space = objective.space
+        space = linear(objective.space)
         self._objective = objective
         self._shape = (space.n_columns, space.n_scores)
         self._dense = space.n_columns <= MOST_COLUMNS and hasattr(space, "column_gram")
@@ -53,7 +54,7 @@ class Coordinates:
 
     def _block(self, curvature: Floats) -> Floats:
         """H_k, or its diagonal, kept away from singularity."""
-        space = self._objective.space
+        space = linear(self._objective.space)
         if not self._dense:
             diagonal = space.diagonal(curvature) + self._penalty
             return np.where(diagonal > 0.0, diagonal, 1.0)

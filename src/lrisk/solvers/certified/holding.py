@@ -4,6 +4,7 @@ import numpy as np
 
 from ..._typing import Floats, Indices
 from ...objective import Evaluation, Held, Objective, Split
+from ...spaces.capabilities import linear
 from .sampling import stratified
 from .whitening import LARGEST
 
@@ -43,11 +44,11 @@ class HeldRows:
         y, scores = objective.y, self._scores
         slopes = objective.loss.derivative(y[changed], scores[changed])
         scale = (fixed[changed] - self._weights[changed]) * slopes
-        moved = objective.space.take(changed).pullback(self.theta, scale)
+        moved = linear(objective.space).take(changed).pullback(self.theta, scale)
         curvature = objective.loss.curvature(y[rows], scores[rows])
         counted = fixed[rows]
         boost = float(fixed.sum()) / max(float(counted.sum()), 1e-300)
-        space = objective.space.take(rows)
+        space = linear(objective.space).take(rows)
         matrix = space.gram(boost * counted * curvature)
         diagonal = np.arange(space.size - space.intercept)
         matrix[diagonal, diagonal] += objective.mu
@@ -134,7 +135,7 @@ def moved_across(
     away = np.abs(losses[rows] - threshold)
     count = max(100, len(rows) // 100)
     near = np.argpartition(away, count)[:count]
-    changes = objective.space.take(rows[near]).scores(step)
+    changes = linear(objective.space).take(rows[near]).scores(step)
     changes *= now.slopes[rows[near]]
     reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
     return int(np.count_nonzero(np.abs(losses - threshold) <= reach))

@@ -17,6 +17,7 @@ import numpy as np
 from ..._typing import Floats
 from ...objective import Objective, Point
 from ...permutahedron import Projection, proximal_weights, proximity
+from ...spaces.capabilities import linear
 
 #: Relative gaps below this are rounding; a smaller tolerance means "as far as it goes".
 ROUNDING = 20 * float(np.finfo(np.float64).eps)
@@ -135,11 +136,11 @@ class Damping:
         loss, y, z = objective.loss, objective.y, point.scores
         if self._flat:
             parabola = loss.secant(y, z)
-            hessian += objective.space.gram(self.factor * weights * parabola)
+            hessian += linear(objective.space).gram(self.factor * weights * parabola)
         elif self.factor > 0.0:
             mass, curvature = objective.ranking.mass, loss.curvature(y, z)
             scale = mass if curvature.ndim == 1 else mass[:, None, None]
-            hessian += objective.space.gram(self.factor * scale * curvature)
+            hessian += linear(objective.space).gram(self.factor * scale * curvature)
         return self.factor > 0.0
 
     def rise(self) -> bool:

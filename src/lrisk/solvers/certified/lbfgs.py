@@ -44,7 +44,7 @@ class LBFGS(Solver):
 
     name = "lbfgs"
     kinks = True
-    requires = frozenset({"scores", "pullback"})
+    requires = frozenset({"scores", "pullback", "diagonal"})
     #: Iterations between two looks at the gap, and those of conjugate gradients for it.
     rounds, cg_steps = 25, 200
 

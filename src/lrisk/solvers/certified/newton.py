@@ -10,6 +10,7 @@ from ...certificate import Bound, proven_slack, relative_gap
 from ...objective import Objective, Point
 from ...permutahedron import Projection, risk_and_excess
 from ...spaces import Space
+from ...spaces.capabilities import linear
 from ...spectra import Mean
 from .._linalg import solve_positive
 from ..line_search import armijo, backtrack
@@ -72,12 +73,12 @@ class Newton(Solver):
         monitor: Monitor | None,
     ) -> Solution:
         """Minimise from `start`, or from the fit of the mean loss."""
-        rotated = objective.space.rotated()
+        rotated = linear(objective.space).rotated()
         if rotated is None:
             return self._continue(objective, start, weights, monitor)
         space, basis = rotated
         if start is not None:
-            coef, intercept = objective.space.split(start)
+            coef, intercept = linear(objective.space).split(start)
             start = space.join(basis.T @ coef, intercept)
         within = objective.with_space(space)
         solution = self._continue(within, start, weights, monitor)
@@ -247,6 +248,7 @@ def mean_fit(objective: Objective, max_iter: int = 20) -> Floats:
 
 def newton_size(space: Space) -> int:
     """Parameters that `Newton` works with; for n < d it works in n dimensions."""
+    space = linear(space)
     columns = space.n_columns
     if space.n_rows < space.n_features:
         fits = space.n_rows * space.n_features <= space.most_rotated
@@ -304,7 +306,7 @@ def add_scatter(
         starts = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(projection.starts[blocks] - starts[:-1], lengths)
         rows = projection.order[places + np.arange(starts[-1])]
-        gathered = objective.space.gradient_rows(rows, slopes[rows])
+        gathered = linear(objective.space).gradient_rows(rows, slopes[rows])
         center_blocks(gathered, objective.ranking.row_weight[rows], starts)
         hessian += gathered.T @ gathered / nu
     return True

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._typing import Bools, Floats, Indices
 from ...objective import Evaluation, Objective
+from ...spaces.capabilities import linear
 from ._loops.blocks import center_blocks
 
 #: Neighbours by loss whose gradients are taken for draws at one loss.
@@ -84,7 +85,8 @@ def _spread(sample: Objective, at: Evaluation) -> Floats | None:
         edges = np.concatenate([[0], np.cumsum(lengths[begin : begin + most])])
         offset = int(lengths[:begin].sum())
         chosen = slice(offset, offset + int(edges[-1]))
-        gathered = sample.space.gradient_rows(rows[chosen], at.slopes[rows[chosen]])
+        space, within = linear(sample.space), rows[chosen]
+        gathered = space.gradient_rows(within, at.slopes[within])
         center_blocks(gathered, scale[chosen], edges)
         spread += gathered.T @ gathered
     return spread

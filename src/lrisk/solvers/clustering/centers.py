@@ -8,7 +8,7 @@ Both solvers stop at a local minimum at best, and there is no certificate.
 """
 
 import time
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ ALL = frozenset({"flat", "up", "down", "range", "none"})
 def clustering(space: CenterSpace, ranking: Ranking) -> Objective:
     """THE objective with this space and the nearest-centre loss, without penalty."""
     targets = np.zeros(space.n_rows)
-    return Objective(ranking, NearestCentre(), cast(Any, space), targets, 0.0)
+    return Objective(ranking, NearestCentre(), space, targets, 0.0)
 
 
 class Assignment(NamedTuple):

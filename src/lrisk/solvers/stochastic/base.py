@@ -16,6 +16,7 @@ from ...certificate import bound, relative_gap
 from ...objective import Objective, Point
 from ...permutahedron import proximal_weights
 from ...ranking import ascending
+from ...spaces.capabilities import row_access
 from .._linalg import solve_positive
 from ..certified.coordinates import Coordinates, newton_step
 from ..solution import Monitor, Record, Solution, Solver, Status
@@ -34,7 +35,7 @@ class Work:
 
     def __init__(self, objective: Objective, start: Floats | None) -> None:
         self.original = objective
-        space: Any = objective.space  # linear: `requires` names its row access
+        space = row_access(objective.space)
         if space.sparse and space.offset is not None:
             raw = space.uncentred_space()
             if start is not None:
@@ -81,7 +82,7 @@ class Work:
     def theta(self) -> Floats:
         """(W, b) as θ of the original objective."""
         coef, intercept = self.W.T, self.b
-        space = self.original.space
+        space = row_access(self.original.space)
         if space is not self.space:
             return space.join(coef, intercept)
         table = np.vstack([coef, intercept]) if space.intercept else coef
@@ -391,5 +392,5 @@ def require_lipschitz(solver: Solver, name: str, objective: Objective) -> float:
         rule = f"a number with loss={objective.loss.name!r}, which is not Lipschitz"
         remedy = "the theory does not cover it; pass a number or 'auto'"
         raise ValueError(refused(solver, name, rule, "theory", remedy))
-    space: Any = objective.space
+    space = row_access(objective.space)
     return constant * float(np.sqrt(space.squared_norms().max()))

@@ -5,10 +5,10 @@ to each batch, and μ = α/W with W the weight of all rows seen so far.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..._typing import Floats
 from ...objective import Objective
+from ...spaces.capabilities import row_access
 from .sgd import SGD
 
 
@@ -51,7 +51,7 @@ class Stream:
             Over the rows of the batch, with the α of the whole.
         """
         ranking = batch.ranking
-        space: Any = batch.space  # linear
+        space = row_access(batch.space)
         self.weight += ranking.total
         self.measured += ranking.total
         norms = batch.loss.smoothness * space.squared_norms()

@@ -21,6 +21,7 @@ from ..._typing import Floats
 from ...losses import Squared
 from ...objective import Objective, Point
 from ...ranking import Ranking
+from ...spaces.capabilities import linear, moments
 from ...spectra import Mean, Spectrum
 from .._linalg import solve_positive
 from ..certified.coordinates import Coordinates, newton_step
@@ -316,7 +317,7 @@ class MomentRefit:
 
     def __call__(self, weights: Floats, point: Point) -> Point:
         """Minimise Φ(·, λ): (Σλφφᵀ + μ)θ = Σλyφ."""
-        gram, right = self.objective.space.moments(weights, self.objective.y)
+        gram, right = moments(self.objective.space).moments(weights, self.objective.y)
         gram[np.diag_indices_from(gram)] += self.objective.mu
         return self.objective.at(solve_positive(gram, right))
 
@@ -437,7 +438,7 @@ def _certified(
     convex = Objective(
         Ranking(spectrum, len(rows), weight),
         objective.loss,
-        objective.space.restricted(rows),
+        linear(objective.space).restricted(rows),
         objective.y[rows],
         objective.alpha,
         objective.shift,

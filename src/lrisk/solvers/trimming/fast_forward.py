@@ -17,6 +17,7 @@ import numpy as np
 
 from ..._typing import Bools, Floats, Indices
 from ...objective import Objective
+from ...spaces.capabilities import kernel_matrix
 
 
 class Modes(NamedTuple):
@@ -85,7 +86,7 @@ class FastForward:
         return jump
 
     def _modes(self, weights: Floats) -> Modes | None:
-        K = self.objective.space.matrix()
+        K = kernel_matrix(self.objective.space).matrix()
         kept, left = np.flatnonzero(weights > 0), np.flatnonzero(weights == 0)
         root = np.sqrt(weights[kept])
         columns = K[:, kept]

@@ -22,6 +22,7 @@ from ..._params import check_choice, check_count, check_real, refused
 from ..._typing import Floats
 from ...losses import Squared
 from ...objective import Objective
+from ...spaces.capabilities import bounded
 from ..solution import Monitor, Record, Solution, Solver, Status
 from .fast_forward import FastForward
 from .kept import LowestRows
@@ -194,7 +195,7 @@ class SubquantileGradient(Solver):
         if not isinstance(rate, str):
             constant = float(rate)
             return lambda k: constant
-        curvature = objective.space.largest_curvature(objective.ranking.mass)
+        curvature = bounded(objective.space).largest_curvature(objective.ranking.mass)
         curvature *= objective.loss.smoothness * lowest.density
         inverse = 1.0 / max(curvature + objective.mu, 1e-300)
         if rate == "auto":

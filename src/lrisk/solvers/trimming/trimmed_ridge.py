@@ -19,6 +19,7 @@ import scipy.linalg
 from ..._params import refused
 from ..._typing import Floats, Indices
 from ...objective import Objective
+from ...spaces.capabilities import kernel_matrix
 from .kept import FRACTION, LowestRows
 
 #: Likely rows whose columns the greedy elimination brings up to date at once.
@@ -60,7 +61,7 @@ class TrimmedRidge:
         self._lowest = None if ranking.equal else LowestRows(ranking)
         #: a/w: what the ridge adds to the diagonal of K for a kept row.
         self.ridge = self.mu / self.full
-        self.G = _inverse(objective.space.new_matrix(), self.ridge)
+        self.G = _inverse(kernel_matrix(objective.space).new_matrix(), self.ridge)
         self.Gy = self.G @ self.y
         self.product = float(self.y @ self.Gy)
         #: What rounding leaves of a diagonal entry that should vanish.
