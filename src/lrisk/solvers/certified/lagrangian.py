@@ -19,9 +19,6 @@ from ...objective import Objective, Point
 from ...permutahedron import Projection, proximal_weights, proximity
 from ...spaces.capabilities import linear
 
-#: Relative gaps below this are rounding; a smaller tolerance means "as far as it goes".
-ROUNDING = 20 * float(np.finfo(np.float64).eps)
-
 
 class Smoothed(NamedTuple):
     """φ at a point, with the maximising λ and the blocks in which rows were pooled."""
