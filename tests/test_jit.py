@@ -32,6 +32,12 @@ def run(code, path, **env):
     return result.stdout.split()
 
 
+def nobody(folder):
+    """A user whose cache holds nothing of what other tests have compiled."""
+    empty = str(folder / "nobody")
+    return {"XDG_CACHE_HOME": empty, "LOCALAPPDATA": empty, "HOME": empty}
+
+
 def copy_of_the_package(folder):
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(PACKAGE, folder / "lrisk", ignore=ignore)
@@ -102,12 +108,15 @@ def test_compilation_is_told_once_to_those_who_listen(tmp_path):
         )
         return result.stderr.splitlines()
 
-    quiet, loud = ({"NUMBA_CACHE_DIR": str(tmp_path / name)} for name in "ab")
+    quiet, loud = (
+        {"NUMBA_CACHE_DIR": str(tmp_path / name), **nobody(tmp_path)} for name in "ab"
+    )
     assert heard(FIT, **quiet) == []
     assert heard(LOUD + FIT, **loud) == ["compiling once, which takes some seconds"]
     assert heard(LOUD + FIT, **loud) == []
     nowhere = "import lrisk._jit as jit; jit.cache_folder = lambda: None\n"
-    (told,) = heard(LOUD + nowhere + FIT, NUMBA_CACHE_DIR=str(tmp_path / "c"))
+    blind = {"NUMBA_CACHE_DIR": str(tmp_path / "c"), **nobody(tmp_path)}
+    (told,) = heard(LOUD + nowhere + FIT, **blind)
     assert "each new process" in told and "NUMBA_CACHE_DIR" in told
 
 
@@ -120,7 +129,7 @@ def test_a_binary_for_another_processor_is_not_used(tmp_path):
     )
     hits = []
     for name in ({}, {"NUMBA_CPU_NAME": "generic"}, {"NUMBA_CPU_NAME": "generic"}, {}):
-        env = {"NUMBA_CACHE_DIR": str(tmp_path), **name}
+        env = {"NUMBA_CACHE_DIR": str(tmp_path), **nobody(tmp_path), **name}
         total, hit = run(code, PACKAGE.parent, **env)
         assert total == "3.0"
         hits.append(int(hit))

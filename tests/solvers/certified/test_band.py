@@ -1,25 +1,35 @@
 """Band Newton: its split, its model of F, its search and its rounds."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from lrisk.losses import Logistic, Squared
 from lrisk.solvers import Band, Newton, Status
-from lrisk.solvers.certified.band import _BandNewton, _Rounds, _State
+from lrisk.solvers.certified.band import Rounds, _BandNewton, _model, approach
+from lrisk.solvers.certified.holding import HeldRows, moved_across
 from lrisk.solvers.certified.progress import Progress
-from lrisk.solvers.certified.whitening import Descent, Sample, sample_of
+from lrisk.solvers.certified.whitening import Descent, sample_of
+from lrisk.solvers.line_search import backtrack
 
 
 def rounds(objective, width=40, seed=1):
     """Rounds that begin at a point in some way off the minimum."""
     theta = Newton(tol=1e-3).solve(objective).theta
     theta = theta + 0.02 * np.random.default_rng(seed).normal(size=theta.size)
-    point = objective.at(theta)
-    weights = objective.ranking.weights(point.losses)
-    gradient = objective.gradient(point, weights)
-    state = _State(point, weights, objective.value(point), gradient)
+    now = objective.evaluate(theta, objective.space.scores(theta))
+    now = now._replace(weights=now.weights.copy())
     progress = Progress(objective, 1e-8, None)
-    return _Rounds(objective, state, progress, width)
+    return Rounds(objective, HeldRows(objective, now), progress, width)
+
+
+def parted(search):
+    """The split of the rows, the model of F, and the place where both are made."""
+    rows = search.rows
+    theta, value = rows.theta, rows.value
+    split = rows.split(search.width)
+    return split, _model(split, theta, value), theta
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -27,8 +37,8 @@ def rounds(objective, width=40, seed=1):
 def test_the_split_leaves_the_band_its_share(q, weighted, problem):
     objective = problem(spectrum=f"superquantile:{q}", n=400, weighted=weighted)
     search, mass = rounds(objective), objective.ranking.mass
-    losses = search.state.point.losses
-    band, fixed, share = search._split(losses)
+    losses = search.rows._losses
+    band, fixed, share = search.rows._parted(search.width)
     order = np.argsort(losses)
     places = np.flatnonzero(np.isin(order, band))
     np.testing.assert_array_equal(places, np.arange(places[0], places[-1] + 1))
@@ -45,7 +55,7 @@ def test_the_split_leaves_the_band_its_share(q, weighted, problem):
 
 def test_a_band_of_all_rows_fixes_none(problem):
     search = rounds(problem(n=50), width=500)
-    band, fixed, share = search._split(search.state.point.losses)
+    band, fixed, share = search.rows._parted(search.width)
     assert len(band) == 50 and not fixed.any() and share == 1.0
 
 
@@ -56,38 +66,34 @@ def test_the_model_of_squared_losses_is_exact(intercept, weighted, problem):
     objective = problem(
         spectrum="superquantile:0.6", n=400, weighted=weighted, intercept=intercept
     )
-    search = rounds(objective)
-    start = search.state.point.theta
-    band, fixed, share = search._split(search.state.point.losses)
-    model = search._model(band, fixed, share)
+    split, model, start = parted(rounds(objective))
     rng = np.random.default_rng(2)
     for size in (0.0, 1e-3, 3e-3):
         theta = start + size * rng.normal(size=start.size)
         expected = objective.value_at(theta)
-        assert share * model.value_at(theta) == pytest.approx(expected, rel=1e-12)
+        assert split.share * model.value_at(theta) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_model_of_logistic_losses_is_so_to_second_order(problem):
     objective = problem("logistic", "superquantile:0.6", n=400)
-    search = rounds(objective)
-    start = search.state.point.theta
-    model = search._model(*(split := search._split(search.state.point.losses)))
+    split, model, start = parted(rounds(objective))
     direction, misses = np.array([1.0, -1.0, 0.5, 0.3]), []
     for size in (1e-3, 4e-3):
         theta = start + size * direction
-        misses.append(split[2] * model.value_at(theta) - objective.value_at(theta))
-    assert split[2] * model.value_at(start) == pytest.approx(objective.value_at(start))
+        misses.append(split.share * model.value_at(theta) - objective.value_at(theta))
+    assert split.share * model.value_at(start) == pytest.approx(
+        objective.value_at(start)
+    )
     assert abs(misses[1]) <= 1e-7  # sixty-four times 1e-9
     assert abs(misses[0]) <= 0.05 * abs(misses[1]) + 1e-15
 
 
 def test_a_sample_of_the_rows_counts_for_all(problem):
     objective = problem(spectrum="superquantile:0.6", n=400)
+    whole = parted(rounds(objective))[1]._quadratic.matrix
     search = rounds(objective)
-    split = search._split(search.state.point.losses)
-    whole = search._model(*split)._quadratic.matrix
-    search.rows = search.rows[::2]
-    part = search._model(*split)._quadratic.matrix
+    search.rows._some = search.rows._some[::2]
+    part = parted(search)[1]._quadratic.matrix
     # the intercept's entry is the weight alone
     assert part[-1, -1] == pytest.approx(whole[-1, -1], rel=1e-12)
     np.testing.assert_allclose(np.diag(part), np.diag(whole), rtol=0.3)
@@ -95,12 +101,10 @@ def test_a_sample_of_the_rows_counts_for_all(problem):
 
 def test_derivatives_of_the_model(problem):
     objective = problem("logistic", "superquantile:0.6", n=400)
-    search = rounds(objective)
-    band, fixed, share = search._split(search.state.point.losses)
-    model = search._model(band, fixed, share)
+    split, model, start = parted(rounds(objective))
     rng = np.random.default_rng(3)
-    theta = search.state.point.theta + 0.1 * rng.normal(size=4)
-    weights, h = rng.dirichlet(np.ones(len(band))), 1e-5
+    theta = start + 0.1 * rng.normal(size=4)
+    weights, h = rng.dirichlet(np.ones(len(split.rows.y))), 1e-5
     point = model.at(theta)
     gradient, hessian = model.gradient(point, weights), model.hessian(point, weights)
     for j, axis in enumerate(np.eye(4)):
@@ -126,23 +130,30 @@ def test_newton_for_the_band_takes_its_decrement_for_the_slack(problem):
 def test_a_search_ends_no_higher_and_knows_where(factor, problem):
     objective = problem(spectrum="superquantile:0.6", n=400)
     search = rounds(objective)
-    point, value = search.state.point, search.state.value
-    hessian = objective.hessian(point, search.state.weights)
-    step = -factor * np.linalg.solve(hessian, search.state.gradient)
-    scores = point.scores.copy()
-    trial, risk, length = search._search(point.theta, scores, step, value)
+    rows = search.rows
+    start, value = rows.theta, rows.value
+    hessian = objective.hessian(objective.at(start), rows._weights)
+    step = -factor * np.linalg.solve(hessian, rows._gradient)
+    walk = rows.walk(step)
+    length = backtrack(
+        lambda t: (walk.value_at(t), None), lambda new, t: new <= value, 11
+    ).length
+    held = rows.arrive(walk)
     assert length == 1.0 if factor < 1.0 else 0.0 < length < 0.5
-    np.testing.assert_allclose(trial.theta, point.theta + length * step)
-    there = objective.at(trial.theta)
-    np.testing.assert_allclose(trial.scores, there.scores, rtol=1e-9, atol=1e-12)
-    assert risk == pytest.approx(objective.ranking.risk(there.losses), rel=1e-12)
-    assert risk + trial.penalty <= value
+    np.testing.assert_allclose(held.theta, start + length * step)
+    there = objective.at(held.theta)
+    np.testing.assert_allclose(rows._scores, there.scores, rtol=1e-9, atol=1e-12)
+    assert held.primal == pytest.approx(objective.value(there), rel=1e-12)
+    assert held.primal == rows.value <= value
+    excess = held.primal - there.penalty - float(held.weights @ there.losses)
+    assert held.excess == pytest.approx(excess, abs=1e-12)
+    gradient = objective.gradient(there, held.weights)
+    np.testing.assert_allclose(held.gradient, gradient, rtol=1e-9, atol=1e-12)
 
 
 def test_the_band_is_as_wide_as_the_next_step_reaches(problem):
     objective = problem(spectrum="superquantile:0.6", n=400)
-    search = rounds(objective)
-    sample, theta = sample_of(objective, search.state.point.theta)
+    sample, theta = sample_of(objective, rounds(objective).rows.theta)
     descent = Descent(objective, theta, sample.metric, 5)
     descent.refine()
     losses = descent.now.point.losses
@@ -153,7 +164,7 @@ def test_the_band_is_as_wide_as_the_next_step_reaches(problem):
     moved = objective.space.scores(direction) * (descent.now.point.scores - objective.y)
     reach = 3 * np.sqrt(np.mean(moved[near] ** 2))
     expected = np.sum(np.abs(losses - threshold) <= reach)
-    inside = Band()._inside(Sample(rows, sample.metric), descent)
+    inside = moved_across(objective, descent.now, rows, direction)
     assert 5 < expected < 395
     assert inside == expected
 
@@ -194,7 +205,7 @@ def test_rounds_end_at_the_limit_where_the_gap_is_proven_or_where_it_stands(prob
 
 def test_without_a_band_there_is_no_round(problem):
     search = rounds(problem(n=50))
-    search._split = lambda losses: (np.arange(3), np.zeros(50), 0.0)
+    search.rows._parted = lambda width: (np.arange(3), np.zeros(50), 0.0)
     assert search._round() is None
 
 
@@ -210,8 +221,14 @@ def test_no_bound_at_all_is_a_stall(problem):
     objective = problem("logistic", "superquantile:0.9", n=10_000)
     objective.space.X[3, 0] = 1e12
     progress = Progress(objective, 1e-6, None)
-    sample, theta = sample_of(objective, None)
-    Band(tol=1e-6)._approach(objective, sample, theta, progress)
+    approach(
+        objective,
+        None,
+        progress,
+        200,
+        inside=functools.partial(moved_across, objective),
+        hold=functools.partial(HeldRows, objective),
+    )
     assert progress.n_iter <= 40
 
 
@@ -219,6 +236,6 @@ def test_the_rounds_look_at_the_rows_that_count(problem):
     for loss in (Squared(), Logistic()):
         search = rounds(problem(loss, "superquantile:0.6", n=400))
         np.testing.assert_array_equal(
-            search.rows, np.flatnonzero(search.state.weights > 0)
+            search.rows._some, np.flatnonzero(search.rows._weights > 0)
         )
-        assert search.length == pytest.approx(0.4)
+        assert search.rows._length == pytest.approx(0.4)
