@@ -62,7 +62,10 @@ MOST_PREDICT = 1.2
 
 
 def run(code: str, cache: str | None = None) -> list[float]:
-    environment = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
+    environment = dict(os.environ)
+    if cache:  # and none of the caches that would be read beside it
+        places = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA", "HOME")
+        environment |= dict.fromkeys(places, cache)
     result = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
