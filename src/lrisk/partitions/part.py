@@ -163,10 +163,6 @@ class Part:
             mass += self._add_gram(gram, block.X[:few], lam[:few], first, offset)
         return Held(table.filled(self.losses), value, gradient, Gram(gram, mass))
 
-    def gram(self, grid: Grid, density: Floats, offset: Floats) -> Gram:
-        """Σλℓ″xxᵀ over all rows, λ by rank, x = (x − m, 1)."""
-        return self.gram_some(offset, 1, grid, density)
-
     # -- passes over a part of the features --------------------------------------------
 
     def gram_some(

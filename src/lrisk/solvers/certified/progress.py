@@ -7,28 +7,15 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from ..._typing import Floats
-from ...certificate import Bound, Measured, relative_gap
-from ...losses import Loss
+from ...certificate import Bound, Curved, Measured, relative_gap
 from ..solution import Monitor, Record, Solution, Status
 
 #: Relative gaps below this are rounding; a smaller tolerance means "as far as it goes".
 ROUNDING = 20 * float(np.finfo(np.float64).eps)
 
 
-class Provable(Measured, Protocol):
+class Provable(Curved, Measured, Protocol):
     """An objective whose best point and best bound can be kept."""
-
-    @property
-    def loss(self) -> Loss:
-        """Of a row."""
-
-    @property
-    def mu(self) -> float:
-        """The penalty over the total weight."""
-
-    @property
-    def size(self) -> int:
-        """Entries of θ."""
 
     @property
     def even_weights(self) -> Any:

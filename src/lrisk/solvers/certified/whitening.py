@@ -15,7 +15,6 @@ from ..._typing import Floats, Indices
 from ...certificate import Bound, slack_by_gram
 from ...objective import Objective, PartialGram
 from ...ranking import Ranking
-from ...spaces import Space
 from .._linalg import Factor
 from ..line_search import armijo, backtrack
 from ..solution import Status
@@ -118,10 +117,6 @@ class ManyRows(Provable, Protocol[_At]):
     @property
     def n_rows(self) -> int:
         """How many there are."""
-
-    @property
-    def space(self) -> Space:
-        """The functions f; its rows may lie elsewhere."""
 
     def begin(self, theta: Floats) -> _At:
         """F at θ, ranked roughly."""
