@@ -21,7 +21,8 @@ def test_on_the_lagrangian_it_proves_a_minimum(spectrum, loss, problem):
     assert found.solver == "" and found.n_iter <= (6 if sphere else 300)
     assert found.objective == pytest.approx(objective.value_at(found.theta), rel=1e-12)
     best = Newton(tol=1e-9).solve(objective)
-    assert found.dual <= best.objective <= found.objective * (1 + 1e-9)
+    assert found.dual <= best.objective * (1 + 1e-12)
+    assert best.objective <= found.objective * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
@@ -80,8 +81,8 @@ def test_looks_estimate_first_and_prove_what_looks_small(problem):
 
 def test_a_limit_ends_with_a_proof(problem):
     objective = problem("logistic", "superquantile:0.5", n=300)
-    found = LBFGS(tol=1e-13, max_iter=30).solve(objective)
-    assert found.status is Status.MAX_ITER and found.n_iter <= 31
+    found = LBFGS(tol=1e-13, max_iter=5).solve(objective)
+    assert found.status is Status.MAX_ITER and found.n_iter <= 6
     assert np.isfinite(found.gap)
 
 
