@@ -20,7 +20,10 @@ class Constants:
     #: Distinct rows below which nobody is flagged, but beside an exact relation. Taste:
     #: of fewer a tail of the noise cannot be told from a wrong row.
     fewest_rows: int = 40
-    #: Rows that references are fitted to; all are judged. Taste: time, its cube.
+    #: Rows that references are fitted to, that distances are measured to, and on which
+    #: γ and the penalty of a kernel model are compared; all are judged. Taste: time
+    #: grows as the cube. Beyond as many rows evidence grows no more: what a reference
+    #: of so many lacks would, too.
     reference_rows: int = 1000
 
     # -- the reference -----------------------------------------------------------------
@@ -78,8 +81,9 @@ class Constants:
     #: beside gross errors, with 1.5 a quarter of those expected beside moderate ones.
     #: Over all tables 2 errs both ways, too: see docs/robust.md.
     least_freedom_of_tail: float = 2.0
-    #: Least distance of outliers from the core, root mean square, in core scales. A
-    #: Gaussian is beyond six once in 5·10⁸ rows.
+    #: Least distance of outliers from the core, root mean square, in core scales, and
+    #: of the rows of a group from the line of the others. A Gaussian is beyond six once
+    #: in 5·10⁸ rows.
     apart: float = 6.0
     #: Scales from where on a residual counts by its logarithm, and where that ends: at
     #: a hundred scales, 52 on that scale. How wide the outliers are must not say what
@@ -94,11 +98,9 @@ class Constants:
     #: below it but for a step function at 50 rows.
     evidence: float = 2.0
     evidence_of_few: float = 400.0
-    #: Rows beyond which evidence grows no more: what the model lacks would, too. Taste.
-    most_evidence: int = 1000
-    #: Share from which on two populations are halves: of one width, of any.
-    equal_narrow: float = 0.45
-    equal_wide: float = 0.48
+    #: Share from which on two populations are halves, and nobody can say which of them
+    #: are the outliers.
+    equal_halves: float = 0.48
     #: Scales within which a residual is exact, and the share of rows that need not be.
     #: The scale of exact data is that of their rounding and of the model's penalty.
     exact: float = 0.05
@@ -150,9 +152,7 @@ class Constants:
     # -- groups of rows apart in X -----------------------------------------------------
 
     #: Neighbours of a row that must be near; one may be a copy or another stray row.
-    #: Rows that distances are measured to.
     gap_neighbours: int = 5
-    gap_rows: int = 1000
     #: Neighbours that link rows, and rows up to which links are looked for (time).
     links: int = 10
     linked_rows: int = 2000
@@ -170,8 +170,7 @@ class Constants:
     fewest_of_group: int = 5
     largest_group: float = 0.35
     most_groups: int = 5
-    #: Scales by which rows of a group must misfit, and the least gain in squared error.
-    group_misfit: float = 6.0
+    #: Least gain in squared error by leaving out a group.
     group_gain: float = 0.05
 
     # -- the line of the majority ------------------------------------------------------
@@ -233,8 +232,6 @@ class Constants:
     #: Robust scales from the median up to which a value counts in the scale of its
     #: column: what ordinary columns never reach.
     most_scales: float = 10.0
-    #: Rows on which γ and the penalty of a kernel model are compared. Taste: time.
-    kernel_search_rows: int = 1000
 
 
 CONSTANTS = Constants()

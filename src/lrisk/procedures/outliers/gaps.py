@@ -30,7 +30,7 @@ def _reach(rows: Floats) -> float:
 
 def _at_most(rows: Indices) -> Indices:
     """Some of these rows, evenly spread."""
-    few = np.linspace(0, len(rows) - 1, min(len(rows), C.gap_rows)).astype(int)
+    few = np.linspace(0, len(rows) - 1, min(len(rows), C.reference_rows)).astype(int)
     return np.asarray(rows[few])
 
 

@@ -81,7 +81,7 @@ def _prepared(
     Z = np.clip(scaling(X), -USABLE, USABLE)
     level = float(np.average(y, weights=weights)) if intercept else 0.0
     target = y - level
-    few = np.linspace(0, len(y) - 1, min(len(y), C.kernel_search_rows)).astype(int)
+    few = np.linspace(0, len(y) - 1, min(len(y), C.reference_rows)).astype(int)
     penalty = alpha
     if alpha is None or search_gamma:
         kernel, penalty = _search(

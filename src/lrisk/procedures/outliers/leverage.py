@@ -124,13 +124,13 @@ def _tried(lines: Lines, suspects: Bools) -> Tried:
     if fitted.sum() < 2 * X.shape[1]:  # then it is the penalty that knows the place
         away = np.abs(residuals.left_out)
     scale = half_scale(away[rest])
-    leverage_rows = suspects & (away > C.group_misfit * scale)
+    leverage_rows = suspects & (away > C.apart * scale)
     few = leverage_rows.sum() < max(C.fewest_of_group, 0.5 * suspects.sum())
     if few or np.mean(leverage_rows[suspects]) <= 5.0 * np.mean(
-        away[rest] > C.group_misfit * scale
+        away[rest] > C.apart * scale
     ):
         return Tried(leverage_rows, 1.0)
-    without, cap = lines.through(~leverage_rows), C.group_misfit * scale
+    without, cap = lines.through(~leverage_rows), C.apart * scale
     before = capped_error(lines.whole.left_out[rest], cap)
     after = capped_error(without.left_out[rest[~leverage_rows]], cap)
     if not np.isfinite(before):  # with values too far out to be squared

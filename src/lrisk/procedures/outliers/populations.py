@@ -86,12 +86,8 @@ class Populations(NamedTuple):
 
     @property
     def equal_halves(self) -> bool:
-        """Whether the populations are as large, or nearly so and as wide.
-
-        Then nobody can say which of them is the outlier.
-        """
-        narrow = self.width < 3.0 * float(np.mean(self.core[1:3]))
-        return self.share > (C.equal_narrow if narrow else C.equal_wide)
+        """Whether they are as large: then nobody can say which are the outliers."""
+        return self.share > C.equal_halves
 
     def _raw(self, u: Floats) -> Floats:
         inner = np.empty(len(u))
@@ -207,7 +203,7 @@ def split(u: Floats) -> Split:
     both = fit_two_populations(rows)
     if both is None:
         return Split(-np.inf, False, None)
-    n = min(rows.rows, C.most_evidence)
+    n = min(rows.rows, C.reference_rows)
     gain = (one_population_loss(rows) - both.loss) * n / rows.rows
     evidence = float(2.0 * gain - 2.0 * np.log(n))
     enough = evidence > C.evidence + C.evidence_of_few / n
