@@ -9,7 +9,14 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lrisk import NoiseCorrectedKernelRegressor, NoiseMismatchWarning
-from lrisk.corrections import Gaussian, Laplacian, Matern, RationalQuadratic
+from lrisk.corrections import (
+    Gaussian,
+    Laplacian,
+    Matern,
+    RationalQuadratic,
+    Surrogate,
+    pair_quadratic,
+)
 from lrisk.corrections.bounds import surrogate_ball
 from lrisk.noise import (
     CharacteristicNoise,
@@ -19,6 +26,7 @@ from lrisk.noise import (
     LaplaceNoise,
     Replicates,
 )
+from lrisk.procedures.noise.batch import landmark_problem
 
 
 def features(count):
@@ -515,9 +523,15 @@ def test_one_copy_over_a_wide_range():
 def test_noise_beyond_what_is_seen_draws_a_warning(name):
     X, _, y, _ = waves(100)
     model = NoiseCorrectedKernelRegressor(GaussianNoise(9.0))
-    with pytest.warns(NoiseMismatchWarning, match="larger than the variance") as seen:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
         getattr(model, name)(X, y, X2=X)
-    assert seen[0].filename == __file__
+    assert "larger than the variance" in str(seen[0].message)
+    # A batch fit says besides that it finds nothing to correct.
+    assert len(seen) == (2 if name == "fit" else 1)
+    for warning in seen:
+        assert warning.category is NoiseMismatchWarning
+        assert warning.filename == __file__
 
 
 @pytest.mark.parametrize("options", [{}, features(20)])
@@ -529,6 +543,35 @@ def test_noise_correlated_with_the_target_is_refused(options):
     with pytest.raises(ValueError, match="target_cov"):
         model.fit(P, y, X2=Q)
     assert not hasattr(model, "dual_coef_")
+
+
+def test_the_mean_of_gaussian_copies_says_all():
+    """Same expectation as products of different copies, less variance (Rao-Blackwell).
+
+    Over many draws of the noise at fixed rows: G from the mean of the copies, one copy
+    of noise Σ/m, against G from pairs.
+    """
+    rng = np.random.default_rng(3)
+    X, y = rng.uniform(-1, 1, size=(6, 2)), rng.normal(size=6)
+    marks, noise, kernel = X[:4], GaussianNoise([0.2, 0.1]), Gaussian(2.0)
+    surrogate = Surrogate(kernel, noise, 2)
+    k = surrogate.clean_matrix(X, marks)
+    truth = k.T @ k / len(X)
+    for m in (2, 3):
+        found = {"mean": [], "pairs": []}
+        for _ in range(4000):
+            copies = np.stack([X + noise.sample(rng, X.shape) for _ in range(m)])
+            problem = landmark_problem(kernel, surrogate, copies, marks, np.ones(6))
+            found["mean"].append(problem(np.arange(6), y).gram)
+            pairs = np.stack([surrogate.matrix(c, marks) for c in copies])
+            found["pairs"].append(pair_quadratic(pairs, y).gram)
+        spread = {}
+        for name, drawn in found.items():
+            z = (np.mean(drawn, axis=0) - truth) / np.std(drawn, axis=0)
+            assert np.abs(z).max() * np.sqrt(len(drawn)) < 5.0
+            spread[name] = np.std(drawn, axis=0)
+        ratio = spread["mean"] / spread["pairs"]
+        assert ratio.max() < 1.0 and ratio.mean() < 0.96
 
 
 def test_bounds_that_are_not_proven_are_infinite():

@@ -61,7 +61,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     in one of three forms: exact, with every row a support vector and O(t) a round;
     ``budget=B``, O(B²) a round; ``random_features=True`` with ``n_components=D``, O(D)
     a round. `fit` solves the corrected least squares on landmarks (or random features),
-    from two copies or, for a Gaussian kernel with 1/gamma beyond 4Σ, from one.
+    from two copies or, for a Gaussian kernel with 1/gamma beyond 4Σ, from one. Under
+    Gaussian noise m copies enter a Gaussian kernel's `fit` as their mean, of noise Σ/m,
+    which says all that they say: among unbiased risks that one varies least.
 
     Predictions are for **clean** features.
 

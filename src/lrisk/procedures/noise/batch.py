@@ -9,6 +9,7 @@ from ..._params import refused
 from ..._typing import Floats, Indices
 from ...corrections import (
     CorrectableKernel,
+    Gaussian,
     OneCopy,
     RandomFeatures,
     Surrogate,
@@ -23,7 +24,7 @@ from ...corrections.landmarks import (
     quadratic,
     whitening,
 )
-from ...noise import Exact, Noise
+from ...noise import Exact, GaussianNoise, Noise
 
 #: From rows and all targets to the rows' estimate of the risk.
 Problem = Callable[[Indices, Floats], Quadratic]
@@ -69,14 +70,21 @@ def landmark_problem(
 ) -> Problem:
     """The risk of coefficients on landmarks, from copies of shape (m, n, d).
 
-    Rows count by `weights`, shape (n,).
+    Rows count by `weights`, shape (n,). Under Gaussian noise of known covariance the
+    mean of a row's copies says all that they say of the clean row. A Gaussian kernel's
+    risk is therefore estimated from the mean, one copy of noise Σ/m: of all unbiased
+    estimates that is the one of least variance (Lehmann and Scheffé), and it asks for
+    M − 2Σ ≻ 0 from two copies, as products of different copies do.
     """
     noise: Noise = surrogate.noise
     exact = len(copies) == 1 and isinstance(noise, Exact)
-    if len(copies) == 1 and not exact:
+    sufficient = isinstance(kernel, Gaussian) and isinstance(noise, GaussianNoise)
+    if sufficient or (len(copies) == 1 and not exact):
         gaussian: Any = kernel
-        one = OneCopy(gaussian, noise, landmarks)
-        return lambda rows, y: one.quadratic(copies[0][rows], y[rows], weights[rows])
+        m, _, d = copies.shape
+        one = OneCopy(gaussian, noise.rescaled(np.ones(d), 1.0 / m), landmarks)
+        mean = copies.mean(axis=0)
+        return lambda rows, y: one.quadratic(mean[rows], y[rows], weights[rows])
     psi = np.stack([surrogate.matrix(c, landmarks) for c in copies])
     return _quadratics(psi, exact, weights)
 
