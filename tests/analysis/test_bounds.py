@@ -6,6 +6,7 @@ error is allowed five times.
 
 import numpy as np
 import pytest
+from scipy.stats import chi2, norm
 
 from lrisk import risk
 from lrisk.analysis import bounds
@@ -389,3 +390,51 @@ def test_regret_and_the_risk_of_the_average_stay_below(pairs):
 def test_refusals(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+# -- printed statements that fail ------------------------------------------------------
+
+
+def test_proposition_16_lost_a_root():
+    """P(max |μ_i| ≥ σ√(2 ln n)) ≤ √2/(e ln n) is false at n = 1,000.
+
+    The step before has 1/√(ln n), and with it the statement is true.
+    """
+    n = 1000
+    t = np.sqrt(2 * np.log(n))
+    chance = -np.expm1(n * np.log1p(-2 * norm.sf(t)))
+    assert chance > 2.0 * np.sqrt(2) / np.log(n) * np.exp(-1.0)
+    for s in (1.0, 1.5):
+        exact = -np.expm1(n * np.log1p(-2 * norm.sf(s * t)))
+        assert exact <= n ** (1 - s**2) / (s * np.sqrt(np.pi * np.log(n)))
+
+
+def test_proposition_17_holds():
+    for n in (1, 2, 10, 200):
+        for s in (1.0, 1.1, 2.0, 5.0):
+            assert chi2.sf(n * s, n) <= np.exp(-s / 2)
+
+
+def test_lemma_18_depends_on_the_unit():
+    """E max μ² of two: (1 + 2/π)σ², above the printed bound for small σ."""
+    largest, sigma = 1.0 + 2.0 / np.pi, 0.01
+    printed = 2 * sigma**2 * np.log(2) + sigma**3 * np.sqrt(8 / np.pi) * (
+        1 + 1 / np.log(2)
+    )
+    assert largest * sigma**2 > printed
+    for n in (1, 2, 50):
+        drawn = np.random.default_rng(0).normal(size=(4000, n)) ** 2
+        assert drawn.max(axis=1).mean() <= bounds.largest_norm_bound(n, 1.0)
+
+
+@pytest.mark.parametrize("d", [1, 4])
+def test_proposition_21_holds(d):
+    rows = np.random.default_rng(0).normal(size=(20_000, 5, d))
+    norms = np.linalg.norm(rows.sum(axis=1), axis=1) / np.sqrt(5 * d)
+    for u in (1.0, 1.5, 2.0):
+        assert np.mean(norms >= u) <= np.exp(-(u**2) / 2) + 0.01
+
+
+def test_proposition_23_depends_on_the_unit():
+    """One row of variance 100, u = 10 = √Tr Σ: P(|χ² − 1| ≥ 10) is no e^(−5000)."""
+    assert chi2.sf(11.0, 1) > 1e-4 > np.exp(-(10.0**2) * 100.0 / 2)
