@@ -53,7 +53,11 @@ def linear(rounds, d, pairs, seed, energy=0.5):
     noise = GaussianNoise(energy * shares)
     copies = np.stack([X + noise.sample(rng, X.shape) for _ in range(1 + pairs)])
     rows = corrected_rows(copies, Replicates() if pairs else noise)
-    feature = np.sqrt(1.0 + noise.covariance(d).sum())
+    cov = noise.covariance(d)
+    feature = np.sqrt(1.0 + cov.sum())
+    if not pairs:  # B_x̃ is to bound E‖x̃‖⁴ = (E‖x̃‖²)² + 4xᵀΣx + 2 tr Σ²
+        fourth = feature**4 + 4.0 * cov.max() + 2.0 * (cov**2).sum()
+        feature = fourth**0.25
     options = {
         "learning_rate": "theory",
         "radius": 1.0,

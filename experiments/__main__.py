@@ -6,10 +6,11 @@ import sys
 import traceback
 from pathlib import Path
 
-from experiments._data import FOLDER, DataUnavailable
+from experiments._data import FOLDER, SHIPPED, SOURCES, DataUnavailable, fetch
 from experiments._experiment import Experiment, Settings, all_experiments
 from experiments._page import Page
 from experiments._store import run
+from experiments._summary import summary
 
 #: Finished runs (not in version control), and where pages of shorter runs go.
 KEPT = Path(".experiments")
@@ -21,9 +22,17 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         "python -m experiments",
         description="Run the papers' experiments again, beside the printed numbers.",
-        epilog=f"experiments: {', '.join(names)}",
+        epilog=f"experiments: {', '.join(names)}; fetch puts data sets into --data; "
+        "summary counts the cells of the tables that were run",
     )
-    parser.add_argument("name", choices=["all", "list", *names], metavar="NAME")
+    also = ("all", "list", "fetch", "summary")
+    parser.add_argument("name", choices=[*also, *names], metavar="NAME")
+    parser.add_argument(
+        "sets",
+        nargs="*",
+        metavar="SET",
+        help="of fetch: data sets (default: every one)",
+    )
     parser.add_argument("--data", type=Path, help=f"folder of data sets (or {FOLDER})")
     parser.add_argument("--seeds", type=int, help="default: 5, with --quick 2")
     parser.add_argument("--quick", action="store_true", help="minutes instead of hours")
@@ -35,7 +44,13 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
         value = getattr(options, name)
         if value is not None and value < 1:
             parser.error(f"--{name} must be at least 1, not {value}")
-    if options.data is not None:
+    if options.sets and options.name != "fetch":
+        parser.error(f"data sets are named after fetch only, not {options.name}")
+    unknown = [name for name in options.sets if name not in (*SOURCES, *SHIPPED)]
+    if unknown:
+        known = ", ".join((*SOURCES, *SHIPPED))
+        parser.error(f"no data set {unknown[0]!r}; there are {known}")
+    if options.data is not None and options.name != "fetch":
         if not options.data.is_dir():
             parser.error(f"--data must be a folder; {options.data} is none")
         os.environ[FOLDER] = str(options.data.resolve())
@@ -62,8 +77,31 @@ def carry_out(experiment: Experiment, options: argparse.Namespace) -> Path:
     return page.write(command, cpu, seeds, commits)
 
 
+def fetched(options: argparse.Namespace) -> int:
+    """Fetch every set that is named; say what cannot be had, and from where."""
+    given = options.data or (Path(os.environ[FOLDER]) if FOLDER in os.environ else None)
+    place, failed = given or KEPT / "data", 0
+    for name in options.sets or SOURCES:
+        try:
+            path = fetch(name, place)
+            print(f"{name}: {path or 'scikit-learn ships it'}", flush=True)
+        except DataUnavailable as problem:
+            print(f"{name}: {problem}", file=sys.stderr)
+            failed = 1
+    if given is None:
+        print(f"use them with --data {place} or {FOLDER}={place}")
+    return failed
+
+
 def main(given: list[str] | None = None) -> int:
     options = arguments(given)
+    if options.name == "fetch":
+        return fetched(options)
+    if options.name == "summary":
+        size = "quick" if options.quick else "full"
+        for line in summary(KEPT / size):
+            print(line)
+        return 0
     known = all_experiments()
     if options.name == "list":
         for experiment in known.values():

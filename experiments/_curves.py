@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments._drawing import grid, shared_legend, style
+from experiments._drawing import CERTIFIED, grid, shared_legend, style
 
 #: A curve that ends above this exponent has not converged; a curve falls linearly if
 #: a line explains this share of its fall.
@@ -134,7 +134,7 @@ def draw(
             lw=1.3,
             marker=".",
             markersize=3,
-            color=style(len(found))["color"],
+            color=CERTIFIED,
         )
 
 

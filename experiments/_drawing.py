@@ -10,6 +10,8 @@ from matplotlib import ticker
 
 #: Okabe and Ito's palette without yellow, which is too faint on white.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+#: Of the certified solver, beside all methods.
+CERTIFIED = "#7f7f7f"
 #: Beside the colour, so that lines differ in print as well.
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 

@@ -57,6 +57,7 @@ class Experiment:
 
 #: Modules of the experiments, in the order in which they run.
 MODULES: tuple[str, ...] = (
+    "spectra",
     "suboptimality",
     "runtime",
     "sorting",
@@ -64,7 +65,11 @@ MODULES: tuple[str, ...] = (
     "quantiles",
     "smoothing",
     "clustering",
+    "halving",
+    "proven",
     "regret",
+    "worlds",
+    "impossible",
     "noisy_settings",
     "printed_correction",
     "table1",
@@ -72,6 +77,7 @@ MODULES: tuple[str, ...] = (
     "table3",
     "table4",
     "figure1",
+    "claims",
 )
 
 

@@ -37,6 +37,7 @@ METHODS: dict[str, StochasticSolver] = {
     "LSVRG by rank": LSVRG("spectral"),
     "Prospect": Prospect(),
     "SOREL": SOREL(),
+    "SGD, averaged": SGD(),
 }
 #: log10 of the smallest suboptimality that is told from rounding, and of the largest
 #: that is kept: beyond it a run has diverged.

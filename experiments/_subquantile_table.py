@@ -8,8 +8,11 @@ import numpy as np
 from experiments._experiment import Record
 from experiments._subquantile import EXACT
 
-#: How much worse than printed still counts as reproduced.
+#: How far from the printed number, up or down, still counts as reproduced. Twice
+#: `CLEAR` is no more: a cell of large error cannot be reproduced by its error.
 ROOM = 0.15
+#: Largest standard error, over the printed number, of a mean that says anything.
+CLEAR = 0.075
 
 #: A printed number's place: data set and column of the table.
 Place = tuple[str, str]
@@ -90,8 +93,29 @@ class Table(NamedTuple):
     def better(self, one: float, other: float) -> bool:
         return one > other if self.accuracy else one < other
 
+    def verdict(self, values: Sequence[float], paper: float) -> str:
+        """``"agrees"``, ``"better"``, ``"worse"`` or ``"unclear"``, two-sided.
+
+        The mean agrees that is within `ROOM` of the printed number or, where its
+        standard error is at most `CLEAR` of that number, within two standard errors. A
+        mean of a larger error that is further off, but not by two of them, is unclear.
+        """
+        mean, far = float(np.mean(values)), abs(float(np.mean(values)) - paper)
+        error = 0.0
+        if len(values) > 1:
+            error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+        size = abs(paper)
+        if far <= ROOM * size or (error <= CLEAR * size and far <= 2.0 * error):
+            return "agrees"
+        if far <= 2.0 * error:
+            return "unclear"
+        return "better" if self.better(mean, paper) else "worse"
+
     def reproduced(self, ours: float, paper: float) -> bool:
-        """Whether ours is better than printed, or worse by no more than `ROOM`."""
+        """Whether ours reaches the printed number: better, or worse by `ROOM` at most.
+
+        For what a variant can reach; cells are counted by `verdict`.
+        """
         if self.accuracy:
             return ours >= paper * (1 - ROOM)
         return ours <= paper * (1 + ROOM)

@@ -1,5 +1,6 @@
 """Noisy-data paper: its three settings on one synthetic and two real data sets."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,11 @@ from experiments._drawing import COLOURS, grid
 from experiments._experiment import Cell, Experiment, Record, Settings
 from experiments._noisy import SIGMA, noisy_rows, rmse
 from experiments._page import Page, mean_sd
-from lrisk import NoiseCorrectedKernelRegressor, NoiseCorrectedRegressor
+from lrisk import (
+    NoiseCorrectedKernelRegressor,
+    NoiseCorrectedRegressor,
+    NoiseMismatchWarning,
+)
 from lrisk.noise import Exact, GaussianNoise, KnownCovariance
 
 DATA = ("synthetic", "diabetes", "concrete")
@@ -62,7 +67,14 @@ def run(cell: Cell) -> Record:
             model = NoiseCorrectedRegressor(noise)
             getattr(model, way)(X, rows.y, X2=X2)
             found[f"{name}|{way}"] = rmse(model.predict(rows.test_X), rows.test_y)
+    corrected = {}
     for name, (noise, X, X2) in curved.items():
+        own = NoiseCorrectedKernelRegressor(noise, random_state=cell["seed"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoiseMismatchWarning)
+            own.fit(X, rows.y, X2=X2)
+        found[f"{name}|fit"] = rmse(own.predict(rows.test_X), rows.test_y)
+        corrected[name] = own.correction_ > 0.0
         tried = [
             NoiseCorrectedKernelRegressor(
                 noise,
@@ -75,7 +87,7 @@ def run(cell: Cell) -> Record:
         ]
         best = min(tried, key=lambda model: model.progressive_loss_)
         found[f"{name}|partial_fit"] = rmse(best.predict(rows.test_X), rows.test_y)
-    return {"rmse": found}
+    return {"rmse": found, "corrected": corrected}
 
 
 def values(records: list[Record], data: str, method: str, way: str) -> list[float]:
@@ -93,8 +105,10 @@ def report(records: list[Record], page: Page) -> None:
         f"target are standardised, Gaussian noise of σ = {SIGMA} is added to every "
         "feature of the training rows, twice independently; the test rows are clean. "
         "RMSE on them, in standard deviations of the target (predicting the mean costs "
-        "1). Batch is `fit`, one pass is `partial_fit`, every row seen once. Steps, "
-        "penalties and widths are chosen from the noisy rows alone. What a setting "
+        "1). Batch is `fit`, one pass is `partial_fit`, every row seen once. Kernel "
+        "fits in batch have every parameter at its default; in one pass the width is "
+        "chosen. Steps, penalties and widths come from the noisy rows alone. What a "
+        "setting "
         "wins back is measured against an uncorrected fit to as many copies. The "
         "figure shows linear fits in batch and kernel fits in one pass."
     )
@@ -109,6 +123,20 @@ def report(records: list[Record], page: Page) -> None:
     page.heading("What it says")
     for name in DATA:
         page.say(_verdict(records, name))
+    taken = {
+        name: [
+            r["corrected"]["setting 3"] for r in records if r["cell"]["data"] == name
+        ]
+        for name in DATA
+    }
+    told = ", ".join(f"{name} {sum(v)} of {len(v)}" for name, v in taken.items())
+    page.say(
+        "In batch setting 3 takes a corrected fit only where its corrected risk on "
+        f"held-out rows shows that it is better (`correction_`): {told}. Elsewhere "
+        "it is "
+        "the uncorrected fit to the mean of the copies, with the width that the noise "
+        "asks for."
+    )
     page.figure(_drawn(records), "Error on clean rows by method and data set.")
 
 
@@ -143,7 +171,7 @@ def closed(records: list[Record], name: str, method: str, way: str) -> str:
 
 def _verdict(records: list[Record], name: str) -> str:
     ways = [(m, w) for m in ("setting 1", "setting 2") for w in ("fit", "partial_fit")]
-    ways.append(("setting 3", "partial_fit"))
+    ways += [("setting 3", way) for way in ("fit", "partial_fit")]
     told = "; ".join(closed(records, name, method, way) for method, way in ways)
     return f"**{name}**: {told}."
 

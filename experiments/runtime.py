@@ -4,10 +4,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from experiments._classifying import Split
 from experiments._curves import final, median, panels, timed
 from experiments._experiment import Cell, Experiment, Record, Settings
 from experiments._page import Page
-from experiments._spectral import METHODS, SETS, compare, spectra
+from experiments._spectral import (
+    METHODS,
+    SETS,
+    certified_curve,
+    compare,
+    curves,
+    reference,
+    spectra,
+    tuned,
+)
+from lrisk.solvers.choice import automatic_solver
 
 RISKS = tuple(spectra())
 BIASED = ("SGD", "SRDA")
@@ -17,8 +28,12 @@ TARGETS = (-2.0, -4.0, -6.0)
 NOBODY = "nobody"
 
 
+#: The caption speaks of five sets: those of section 4.1, and the smaller one of 4.2.
+FIFTH = "emotion"
+
+
 def cells(settings: Settings) -> Iterator[Cell]:
-    for data in settings.choose(SETS, SETS, ("yacht",)):
+    for data in settings.choose((*SETS, FIFTH), SETS, ("yacht",)):
         for risk, spectrum in spectra().items():
             yield {
                 "data": data,
@@ -26,8 +41,25 @@ def cells(settings: Settings) -> Iterator[Cell]:
                 "spectrum": spectrum,
                 "alpha": 1.0,
                 "seeds": settings.seeds,
-                "epochs": 64,
+                "epochs": 32 if data == FIFTH else 64,
             }
+
+
+def run(cell: Cell) -> Record:
+    """As figure 2; on the fifth set the rates are sought with the first seed."""
+    if cell["data"] != FIFTH:
+        return compare(cell)
+    objective = Split(FIFTH, None).problem(cell["spectrum"])
+    solver = automatic_solver(objective)(tol=1e-8)
+    best = reference(objective, solver)
+    seeds, found = range(1, cell["seeds"] + 1), {}
+    for name, method in METHODS.items():
+        method.set_params(max_epochs=cell["epochs"])
+        rate = tuned(method, objective, (1,))
+        found[name] = curves(method, objective, best, seeds, rate)
+    certified = certified_curve(objective, solver, best)
+    n = objective.space.n_rows
+    return {"n": n, "methods": found, "certified": certified}
 
 
 def _reached(record: Record, method: str, target: float) -> float:
@@ -86,8 +118,10 @@ def report(records: list[Record], page: Page) -> None:
         "as of the mean time of an epoch; the certified curve and its times are of one "
         "run, which has nothing random. Times are of the machine that made this page: "
         "compare them with each other only. The caption of the paper's figure speaks "
-        "of five data sets without naming them; the four regression sets of its "
-        "section 4.1 are what is run here."
+        "of five data sets without naming them: here they are the four regression sets "
+        "of its section 4.1 and emotion (multinomial loss, 32 epochs, rates by the "
+        "first "
+        "seed)."
     )
     _statement(page, records)
     for target in TARGETS:
@@ -119,6 +153,6 @@ EXPERIMENT = Experiment(
     paper="spectral",
     title="Suboptimality over CPU time (spectral paper, figure 20)",
     cells=cells,
-    run=compare,
+    run=run,
     report=report,
 )

@@ -81,7 +81,8 @@ def report(records: list[Record], page: Page) -> None:
         "proven lower bound of the certified solver (the paper took L-BFGS). Learning "
         "rates by the paper's rule (F.4): from its grid of nine, the lowest mean final "
         f"training risk over the {first['seeds']} seeds drawn. SGD and SRDA have "
-        "batches of 64 drawn without replacement, and the last iterate is shown. "
+        "batches of 64 drawn without replacement, and the last iterate is shown; *SGD, "
+        "averaged* is algorithm 1 as printed, which returns the mean of its iterates. "
         "LSVRG is algorithm 2, *by rank* algorithm 7; Prospect and SOREL are later "
         "methods and not in the paper, which prints no numbers for these figures."
     )

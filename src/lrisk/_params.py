@@ -10,7 +10,7 @@ import inspect
 import math
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ class Parameters:
     values it takes. Values are checked at construction and after `set_params`, which
     changes either all of the given parameters or none.
     """
+
+    #: Parameters that `repr` leaves out where they have their default value.
+    _silent: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def parameter_names(cls) -> list[str]:
@@ -73,7 +76,8 @@ class Parameters:
         shown = [
             f"{name}={value!r}"
             for name, value in params.items()
-            if len(params) <= 2 or not _same(value, signature.parameters[name].default)
+            if not _same(value, signature.parameters[name].default)
+            or (len(params) - len(self._silent) <= 2 and name not in self._silent)
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 

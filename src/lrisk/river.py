@@ -101,8 +101,10 @@ class LinearRegressor(base.Regressor):
             places.setdefault(name, len(places))
         d = len(places)
         rows = [_vector(row, places) for row in (x, x2) if row is not None]
-        copies = np.stack(rows)[:, None]
-        noise = _of_row(noise, [name in x for name in places], noise_scale)
+        present = [name in x for name in places]
+        copies = np.stack(rows)[:, None] - _mean_of_row(noise, present)
+        target = float(y) - noise.target_mean
+        noise = _of_row(noise.centred(), present, noise_scale)
         corrected = corrected_rows(copies, noise, None, self.correction)
         squared = squared_norms(copies, corrected)
         size = d + int(self.fit_intercept)
@@ -113,7 +115,7 @@ class LinearRegressor(base.Regressor):
             # The constant comes last: new features go before it.
             state = self._solver.grow(state, size, int(self.fit_intercept))
         self._places = places
-        self._state = self._solver.step(state, corrected, np.array([float(y)]), squared)
+        self._state = self._solver.step(state, corrected, np.array([target]), squared)
 
     def predict_one(self, x: Row) -> float:
         """Predict from the clean features of one row."""
@@ -236,6 +238,18 @@ def _check_row(
         check_real(owner, "noise_scale", noise_scale, low=0, remedy=remedy)
 
 
+def _stated(noise: Noise, d: int) -> int:
+    """Number of features the noise is stated for, those yet to appear included."""
+    sizes = [np.size(value, 0) for value in vars(noise).values() if np.ndim(value)]
+    return max([d, *sizes])
+
+
+def _mean_of_row(noise: Noise, present: list[bool]) -> Floats:
+    """E n of the features that are there."""
+    d = len(present)
+    return np.where(present, noise.expectation(_stated(noise, d))[:d], 0.0)
+
+
 def _of_row(noise: Noise, present: list[bool], factor: float | None) -> Noise:
     """The noise of one row: of the features seen so far, none where they are missing.
 
@@ -244,8 +258,7 @@ def _of_row(noise: Noise, present: list[bool], factor: float | None) -> Noise:
     if not noise.knows_covariance:
         return noise
     d = len(present)
-    sizes = [np.size(value, 0) for value in vars(noise).values() if np.ndim(value)]
-    stated = max([d, *sizes])
+    stated = _stated(noise, d)
     if factor is None and stated == d and all(present):
         return noise
     cov = noise.covariance(stated)

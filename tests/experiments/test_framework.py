@@ -76,8 +76,12 @@ def test_fresh_runs_everything_again():
 
 
 @pytest.mark.parametrize(
-    "given", [["nothing"], ["toy", "--seeds", "0"], ["toy", "--data", "nowhere"]]
-)
+    "given",
+    [
+        ["nothing"], ["toy", "--seeds", "0"], ["toy", "--data", "nowhere"],
+        ["toy", "boston"], ["fetch", "nothing"],
+    ],
+)  # fmt: skip
 def test_mistakes_on_the_command_line_end_with_code_2(given, capsys):
     with pytest.raises(SystemExit) as ended:
         command.main(given)
@@ -96,10 +100,16 @@ def test_missing_data_names_the_remedy(monkeypatch, capsys):
         _data.DataUnavailable, match=r"no network.*--data or LRISK_DATA"
     ):
         _data.load("concrete")
-    with pytest.raises(_data.DataUnavailable, match="not on OpenML"):
+    with pytest.raises(
+        _data.DataUnavailable, match=r"heart_cleveland\.csv\.gz.*UCI 45"
+    ):
         _data.load("heart_cleveland")
-    with pytest.raises(_data.DataUnavailable, match=r"drug_qsar\.npz"):
+    with pytest.raises(_data.DataUnavailable, match=r"drug_qsar\.npz.*sever"):
         _data.parts("drug_qsar")
+    with pytest.raises(_data.DataUnavailable, match=r"mnist_1v3\.npz"):
+        _data.parts("mnist_1v3")
+    with pytest.raises(_data.DataUnavailable, match="known are boston"):
+        _data.load("nothing")
 
     def lacking(cell):
         return {"value": _data.parts("mnist_1v3")}
@@ -187,3 +197,87 @@ def test_records_say_which_code_made_them_and_others_are_named(
     assert "finished cells of other code are used (abc123)" in capsys.readouterr().out
     text = (tmp_path / "docs" / "results" / "toy.md").read_text()
     assert "commit abc123, def456" in text
+
+
+class Table:
+    """What fetch_openml gives: a frame and a target."""
+
+    def __init__(self, data, target):
+        self.data, self.target = data, target
+
+
+def openml(title, *, version, as_frame, target_column=None):
+    """Four rows of any set; of the images, ten of each class in both parts."""
+    import pandas as pd
+
+    if title in ("mnist_784", "Fashion-MNIST"):
+        y = np.tile(np.arange(10), 6200)[:60_050]
+        data = pd.DataFrame({"p0": y, "p1": 255 - y})
+        return Table(data, pd.Series(y.astype(str)))
+    if title == "energy-efficiency":
+        data = pd.DataFrame({"X1": [1, 2], "Y1": [7, 8]})
+        return Table(data, pd.Series([3.0, 4.0], name=target_column))
+    if title == "heart-disease":
+        data = pd.DataFrame({"a": [1.0, np.nan, 3.0]})
+        return Table(data, pd.Series([0, 2, 4]))
+    return Table(pd.DataFrame({"a": ["1", "2"], "b": [3, 4]}), pd.Series(["u", "v"]))
+
+
+def test_fetched_sets_are_files_that_load(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(_data.datasets, "fetch_openml", openml)
+    place = tmp_path / "data"
+    names = ["glass", "energy_cooling", "heart_cleveland", "mnist_1v3", "iris"]
+    assert command.main(["fetch", *names, "--data", str(place)]) == 0
+    told = capsys.readouterr().out
+    assert "glass.csv.gz" in told and "scikit-learn ships it" in told
+    monkeypatch.setenv("LRISK_DATA", str(place))
+
+    def offline(*_, **__):
+        raise OSError("no network")
+
+    monkeypatch.setattr(_data.datasets, "fetch_openml", offline)
+    X, y = _data.load("glass")
+    np.testing.assert_array_equal(X, [[1, 3], [2, 4]])
+    np.testing.assert_array_equal(y, [0, 1])
+    X, y = _data.load("energy_cooling")
+    assert X.shape == (2, 1)  # the other target is no feature
+    X, y = _data.load("heart_cleveland")
+    np.testing.assert_array_equal(X[:, 0], [1, 2, 3])
+    np.testing.assert_array_equal(y, [0, 1, 1])
+    images = _data.parts("mnist_1v3")
+    assert images["X_train"].shape == (3000, 2)
+    counts = np.bincount(images["y_train"], minlength=10)
+    assert counts[1] == counts[3] == 1000 and set(np.delete(counts, [1, 3])) == {125}
+    assert set(images["y_test"]) == {1, 3}
+    assert not list(place.glob("*.part"))
+
+
+def test_fetching_goes_on_past_what_cannot_be_had(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(_data.datasets, "fetch_openml", openml)
+    asked = ["fetch", "drug_qsar", "glass", "--data", str(tmp_path)]
+    assert command.main(asked) == 1
+    told = capsys.readouterr()
+    assert "github.com/hoonose/sever" in told.err
+    assert (tmp_path / "glass.csv.gz").exists()
+    assert not list(tmp_path.glob("*.part"))
+    before = (tmp_path / "glass.csv.gz").stat().st_mtime_ns
+    assert command.main(["fetch", "glass", "--data", str(tmp_path)]) == 0
+    assert (tmp_path / "glass.csv.gz").stat().st_mtime_ns == before  # fetched once
+
+
+def test_every_set_that_an_experiment_asks_for_has_a_source():
+    from experiments._subquantile_table import TITLES
+
+    from experiments import _classifying, clustering
+
+    asked = {*TITLES, *(found[1] for found in _classifying.SETS.values())}
+    asked |= {name for name in clustering.TASKS if name != "clouds"}
+    asked |= {"yacht", "energy_cooling", "concrete"}
+    assert asked <= {*_data.SOURCES, *_data.SHIPPED}
+    for source in _data.SOURCES.values():
+        assert source.openml or source.page
+
+
+def test_a_summary_of_nothing_says_what_to_run(capsys):
+    assert command.main(["summary"]) == 0
+    assert "python -m experiments table3" in capsys.readouterr().out

@@ -10,7 +10,7 @@ def test_the_page_has_all_methods(miniature):
     made = miniature("noisy-settings")
     batch, online = made.tables()
     assert batch[0] == ["method", "synthetic", "diabetes", "concrete"]
-    assert len(batch) == 1 + 5
+    assert len(batch) == 1 + len(noisy_settings.METHODS)
     assert len(online) == 1 + len(noisy_settings.METHODS)
     for name in noisy_settings.DATA:
         assert f"**{name}**: setting 1 in batch" in made.text

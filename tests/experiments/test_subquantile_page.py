@@ -1,5 +1,6 @@
 """The subquantile paper's printed numbers, and what pages say of made-up records."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -186,8 +187,52 @@ def test_satimage_counts_apart(tmp_path):
     page = Page(tmp_path, "made", "Made up")
     verdict(table, made, page)
     text = page.write("none", 0.0, 1).read_text()
-    assert "better in 1 of 2 cells; not in: Wine, ε = 0.2." in text
-    assert re.search(r"Apart, .* in 0 of 1 cells; not in: Satimage, ε = 0.2\.", text)
+    assert "agrees in 1 of 2 cells; worse in: Wine, ε = 0.2." in text
+    assert re.search(r"Apart, .* in 0 of 1 cells; worse in: Satimage, ε = 0.2\.", text)
+
+
+@pytest.mark.parametrize(
+    ("values", "accuracy", "said"),
+    [
+        ([1.1, 1.1], False, "agrees"),
+        ([0.9, 0.9], False, "agrees"),
+        ([0.8, 0.8], False, "better"),
+        ([1.2, 1.2], False, "worse"),
+        ([1.2], False, "worse"),
+        ([0.8, 0.8], True, "worse"),
+        ([1.2, 1.2], True, "better"),
+        ([1.8, 0.7], False, "unclear"),  # 25 % off, standard error 55 %
+        ([1.5, 0.8], False, "agrees"),  # 15 % off, however uncertain
+    ],
+)
+def test_a_verdict_is_two_sided(values, accuracy, said):
+    table = table1.TABLE._replace(accuracy=accuracy)
+    assert table.verdict(values, 1.0) == said
+
+
+def test_the_summary_counts_records_two_sided(tmp_path):
+    from experiments._summary import summary
+
+    table = table1.TABLE
+    places = [
+        (data, column) for data in ("boston", "concrete") for column in table.columns
+    ]
+    lines = []
+    for place, factor in zip(places, (1.0, 0.5, 1.1, 2.0)):
+        noise, share = table.columns[place[1]]
+        cell = {"data": place[0], "noise": noise, "share": share, "seed": 0}
+        error = {PAPERS: factor * table.paper(PAPERS, place)}
+        lines.append({"cell": cell, "error": error, "failed": {}})
+    side = {**lines[0], "cell": {**lines[0]["cell"], "study": "rows", "rows": 1}}
+    text = "\n".join(json.dumps(line) for line in [*lines, side])
+    (tmp_path / "table1.jsonl").write_text(text + "\n")
+    first, second, *_ = summary(tmp_path)
+    assert first == (
+        "table1: SUBQUANTILE agrees in 2 of 4 cells; worse in: Concrete, ε = 0.4; "
+        "better "
+        "than printed, which is no reproduction either, in: Boston housing, ε = 0.4."
+    )
+    assert second.startswith("table2: not run")
 
 
 @pytest.mark.parametrize("good", [True, False])

@@ -1,6 +1,6 @@
 """Corrections: what the knowledge of the noise does to losses and spaces."""
 
-from .conditional_score import ConditionalScore
+from .conditional_score import ConditionalScore, MultinomialScore
 from .covariances import CorrectedRows, corrected_rows
 from .features import RandomFeatures
 from .kernels import (
@@ -28,6 +28,7 @@ __all__ = [
     "Gaussian",
     "Laplacian",
     "Matern",
+    "MultinomialScore",
     "OneCopy",
     "RandomFeatures",
     "RationalQuadratic",

@@ -125,21 +125,30 @@ def times(cov: Covariance, w: Floats) -> Floats:
     raise TypeError(f"not a covariance: {cov!r}")
 
 
-def average(cov: Covariance) -> Floats:
-    """Mean of C_i over the rows, shape (d, d)."""
+def combined(cov: Covariance, weights: Floats) -> Floats:
+    """Σ_i weights_i C_i, shape (d, d)."""
     match cov:
         case SharedDiagonal(values, factor):
-            return np.diag(values * factor.mean())
+            return np.diag(values * (weights @ factor))
         case SharedFull(matrix, factor):
-            return np.asarray(matrix * factor.mean())
+            return np.asarray(matrix * (weights @ factor))
         case RowDiagonal(values):
-            return np.diag(values.mean(axis=0))
+            return np.diag(weights @ values)
         case RowFull(matrices):
-            return np.asarray(matrices.mean(axis=0))
+            return np.asarray(np.tensordot(weights, matrices, axes=1))
         case Deviations(rows):
             flat = rows.reshape(-1, rows.shape[2])
-            return np.asarray(flat.T @ flat / len(rows))
+            own = np.repeat(weights, rows.shape[1])
+            return np.asarray((flat * own[:, None]).T @ flat)
     raise TypeError(f"not a covariance: {cov!r}")
+
+
+def average(cov: Covariance, weights: Floats | None = None) -> Floats:
+    """Mean of C_i over the rows, shape (d, d); weights of shape (n,) sum to one."""
+    if weights is None:
+        n = len(cov.factor if isinstance(cov, SharedDiagonal | SharedFull) else cov[0])
+        weights = np.full(n, 1.0 / n)
+    return combined(cov, weights)
 
 
 def matrix_of(cov: Covariance, i: int) -> Floats:
@@ -221,6 +230,7 @@ def corrected_rows(
     array([[0.75, 1.  ],
            [1.  , 0.75]])
     """
+    noise.check_centred("corrected_rows")
     m, n, d = copies.shape
     mean = copies.mean(axis=0) if m > 1 else copies[0]
     cross = correction * noise.target_covariance(d)
@@ -240,11 +250,14 @@ def corrected_rows(
     return CorrectedRows(mean, SharedFull(shared, factor), cross)
 
 
-def centred(rows: CorrectedRows) -> CorrectedRows:
-    """Less the mean over the rows, which has a share 1/n of the noise: (1 − 1/n)C."""
-    n = len(rows.mean)
+def centred(rows: CorrectedRows, weights: Floats | None = None) -> CorrectedRows:
+    """Less the mean over the rows, which has a share 1/n of the noise: (1 − 1/n)C.
+
+    With weights n is their sum: a row of weight k counts as k rows.
+    """
+    n = len(rows.mean) if weights is None else float(weights.sum())
     left = 1.0 - 1.0 / n
-    mean = rows.mean - rows.mean.mean(axis=0)
+    mean = rows.mean - np.average(rows.mean, axis=0, weights=weights)
     return CorrectedRows(mean, scaled(rows.covariance, left), left * rows.cross)
 
 

@@ -62,6 +62,7 @@ class RandomFeatures:
     ) -> None:
         if not noise.knows_characteristic:
             noise.characteristic(np.zeros((1, n_features)))  # raises, saying why
+        noise.check_centred("random features")
         self.noise = noise
         count = max(n_components // 2, 1)
         if isinstance(noise, GaussianNoise):

@@ -16,7 +16,7 @@ import numpy as np
 from .._params import refused
 from .._typing import Floats, Indices
 from ..noise import LaplaceNoise, Noise, Replicates
-from .covariances import corrected_rows
+from .covariances import CorrectedRows, corrected_rows
 from .kernels import Gaussian
 from .moments import corrected_gram
 from .surrogates import (
@@ -44,10 +44,29 @@ class Quadratic(NamedTuple):
     linear: Floats
 
 
-def pair_quadratic(features: Floats, y: Floats) -> Quadratic:
-    """From unbiased features of at least two copies; shape (copies, n, size)."""
-    rows = corrected_rows(features, Replicates())
-    return Quadratic(corrected_gram(rows), rows.mean.T @ y / len(y))
+def pair_quadratic(
+    features: Floats, y: Floats, weights: Floats | None = None
+) -> Quadratic:
+    """From unbiased features of at least two copies; shape (copies, n, size).
+
+    The mean over the rows is weighted by `weights`, shape (n,).
+    """
+    return quadratic(corrected_rows(features, Replicates()), y, weights)
+
+
+def quadratic(
+    rows: CorrectedRows, y: Floats, weights: Floats | None = None
+) -> Quadratic:
+    """The corrected squared loss of rows of features, weighted by `weights`."""
+    shares = _shares(len(y), weights)
+    return Quadratic(corrected_gram(rows, shares), rows.mean.T @ (shares * y))
+
+
+def _shares(n: int, weights: Floats | None) -> Floats:
+    """Weights that sum to one."""
+    if weights is None:
+        return np.full(n, 1.0 / n)
+    return np.asarray(weights / weights.sum())
 
 
 class OneCopy:
@@ -81,21 +100,25 @@ class OneCopy:
         if isinstance(self._product.terms, GaussianTerms):
             self._split(self._product.terms)
 
-    def quadratic(self, X: Floats, y: Floats) -> Quadratic:
-        """G and b from rows observed once."""
-        linear = self._single.matrix(X, self._landmarks).T @ y / len(y)
-        return Quadratic(self.gram(X), linear)
+    def quadratic(
+        self, X: Floats, y: Floats, weights: Floats | None = None
+    ) -> Quadratic:
+        """G and b from rows observed once, weighted by `weights`, shape (n,)."""
+        shares = _shares(len(y), weights)
+        linear = self._single.matrix(X, self._landmarks).T @ (shares * y)
+        return Quadratic(self.gram(X, weights), linear)
 
-    def gram(self, X: Floats) -> Floats:
+    def gram(self, X: Floats, weights: Floats | None = None) -> Floats:
         """Mean of the surrogate of k(a, x)k(b, x); shape (m, m)."""
         product, A = self._product, self._points
+        shares = _shares(len(X), weights)
         Z = product.transform(X)
         terms = product.terms
         if isinstance(terms, GaussianTerms):
-            return self._gaussian_gram(terms, Z)
+            return self._gaussian_gram(terms, Z, shares)
         m = len(A)
         middles = 0.5 * (A[:, None] + A[None]).reshape(m * m, -1)
-        mean = _column_means(terms, Z, middles)
+        mean = _column_means(terms, Z, middles, shares)
         return np.asarray(mean.reshape(m, m) * self._between)
 
     def _split(self, terms: GaussianTerms) -> None:
@@ -112,25 +135,26 @@ class OneCopy:
         self._growth = terms.weights[0] * growth * self._between
         self._far = np.nonzero(~near & (self._between > NEGLIGIBLE))
 
-    def _gaussian_gram(self, terms: GaussianTerms, Z: Floats) -> Floats:
+    def _gaussian_gram(self, terms: GaussianTerms, Z: Floats, shares: Floats) -> Floats:
         halved = GaussianTerms(np.ones(1), terms.rates / 2.0)
         E = terms_matrix(halved, Z, self._points)
-        gram = (E.T @ E) * self._growth / len(Z)
+        gram = ((E * shares[:, None]).T @ E) * self._growth
         first, second = self._far
         if len(first):
             middles = 0.5 * (self._points[first] + self._points[second])
-            own = _column_means(terms, Z, middles)
+            own = _column_means(terms, Z, middles, shares)
             gram[first, second] = own * self._between[first, second]
         return np.asarray(gram)
 
 
-def _column_means(terms: Terms, Z: Floats, points: Floats) -> Floats:
-    """Mean over the rows of Z of the terms at each point, block by block."""
+def _column_means(terms: Terms, Z: Floats, points: Floats, shares: Floats) -> Floats:
+    """Weighted mean over the rows of Z of the terms at each point, block by block."""
     total = np.zeros(len(points))
     step = max(1, BLOCK // len(points))
     for start in range(0, len(Z), step):
-        total += terms_matrix(terms, Z[start : start + step], points).sum(axis=0)
-    return total / len(Z)
+        part = slice(start, start + step)
+        total += shares[part] @ terms_matrix(terms, Z[part], points)
+    return total
 
 
 def whitening(K: Floats) -> Floats:

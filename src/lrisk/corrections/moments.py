@@ -21,10 +21,16 @@ def corrected_gradients(rows: CorrectedRows, y: Floats, w: Floats) -> Floats:
     return 2.0 * (residual[:, None] * rows.mean - pull)
 
 
-def corrected_gram(rows: CorrectedRows) -> Floats:
-    """Mean of x̄x̄ᵀ − C: unbiased for the Gram matrix of the clean rows, XᵀX/n."""
-    gram = rows.mean.T @ rows.mean / len(rows.mean)
-    return np.asarray(gram - average(rows.covariance))
+def corrected_gram(rows: CorrectedRows, weights: Floats | None = None) -> Floats:
+    """Mean of x̄x̄ᵀ − C: unbiased for the Gram matrix of the clean rows, XᵀX/n.
+
+    With weights, shape (n,), of sum one: the weighted mean.
+    """
+    if weights is None:
+        gram = rows.mean.T @ rows.mean / len(rows.mean)
+    else:
+        gram = (rows.mean * weights[:, None]).T @ rows.mean
+    return np.asarray(gram - average(rows.covariance, weights))
 
 
 class LinearFit(NamedTuple):
@@ -46,7 +52,10 @@ class LinearFit(NamedTuple):
 
 
 def corrected_least_squares(
-    rows: CorrectedRows, y: Floats, ridge: float | None = None
+    rows: CorrectedRows,
+    y: Floats,
+    ridge: float | None = None,
+    weights: Floats | None = None,
 ) -> LinearFit:
     """Solve (Γ₊ + λI) w = X̄ᵀy/n − c, Γ₊ the corrected Gram clipped to its cone.
 
@@ -55,21 +64,27 @@ def corrected_least_squares(
     ridge : float or None
         λ; None means the floor ½(2√(σ̄² tr Γ/d) + 2σ̄²)√(d/n) with σ̄² the mean noise
         variance: the size of the error of Γ itself.
+    weights : array of shape (n,) or None
+        A row of weight k counts as k rows.
     """
     n, d = rows.mean.shape
-    gram = corrected_gram(rows)
+    shares = None
+    if weights is not None:
+        n, shares = float(weights.sum()), weights / weights.sum()
+    gram = corrected_gram(rows, shares)
     values, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
     largest = max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
     lowest = float(values.min(initial=largest)) / largest
     values = values.clip(0.0)
     if ridge is None:
-        noise = max(float(np.trace(average(rows.covariance))), 0.0) / d
+        noise = max(float(np.trace(average(rows.covariance, shares))), 0.0) / d
         signal = float(values.sum()) / d
         ridge = 0.5 * (2.0 * np.sqrt(noise * signal) + 2.0 * noise) * np.sqrt(d / n)
     # Minimum-norm where neither data nor ridge decide, as ordinary least squares does.
     denominator = values + ridge
     usable = denominator > 1e-12 * largest
     # The clipped directions carry no signal: keep their noise out of w.
-    target = vectors.T @ (rows.mean.T @ y / n - rows.cross)
+    weighted = y if weights is None else weights * y
+    target = vectors.T @ (rows.mean.T @ weighted / n - rows.cross)
     scaled = np.where(usable, target / np.where(usable, denominator, 1.0), 0.0)
     return LinearFit(vectors @ scaled, float(ridge), lowest)

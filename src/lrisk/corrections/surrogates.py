@@ -120,6 +120,7 @@ class Surrogate:
         self, kernel: CorrectableKernel, noise: Noise, n_features: int
     ) -> None:
         check_closed_form(noise)
+        noise.check_centred("surrogate kernel")
         self.kernel, self.noise = kernel, noise
         self.error = 0.0
         self.clean_terms: GaussianTerms
@@ -252,7 +253,9 @@ def narrowest_width(variance: float, d: int) -> float:
     return 2.0 * variance * q / (q - 1.0)
 
 
-def natural_width(X: Floats, noise: Noise, one_copy: bool) -> float:
+def natural_width(
+    X: Floats, noise: Noise, one_copy: bool, weights: Floats | None = None
+) -> float:
     """Total variance of the clean features, or the narrowest width for the noise.
 
     One-copy corrections need twice that width (M − 4Σ ≻ 0).
@@ -260,7 +263,8 @@ def natural_width(X: Floats, noise: Noise, one_copy: bool) -> float:
     d = X.shape[1]
     cov = noise.covariance(d)
     variances = cov if cov.ndim == 1 else np.linalg.eigvalsh(cov)
-    total = X.var(axis=0).sum()
+    away = X - np.average(X, axis=0, weights=weights)
+    total = np.average(away**2, axis=0, weights=weights).sum()
     # With one row there is nothing to see: take the variance of standardised rows.
     clean = float(total - variances.sum()) if total > 0 else float(d)
     lowest = narrowest_width(float(variances.max()), d) * (2.0 if one_copy else 1.0)

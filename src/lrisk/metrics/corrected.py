@@ -76,6 +76,8 @@ def corrected_risk(
     if noise is not None and not isinstance(noise, Noise):
         rule, remedy = "an object of lrisk.noise or None", "see lrisk.noise"
         raise TypeError(refused("corrected_risk", "noise", rule, noise, remedy))
+    if noise is not None:
+        target = target - noise.target_mean
     coef = getattr(estimator, "coef_", None)
     if coef is not None and np.ndim(coef) == 1 and noise is not None:
         losses = _linear_losses(estimator, copies, target, noise, noise_scale)
@@ -138,7 +140,7 @@ def _linear_losses(
         raise ValueError(refused("corrected_risk", "X", rule, seen, remedy))
     shape = (len(target), d)
     scale = check_noise_scale("corrected_risk", noise_scale, noise, shape)
-    rows = corrected_rows(arrays, noise, scale)
+    rows = corrected_rows(arrays - noise.expectation(d), noise.centred(), scale)
     return corrected_losses(rows, target - estimator.intercept_, estimator.coef_)
 
 

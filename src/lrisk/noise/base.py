@@ -1,16 +1,18 @@
-"""What is known of the observation noise: x̃ = x + n with E n = 0.
+"""What is known of the observation noise: x̃ = x + n.
 
 A noise says as much as its user knows. Its covariance Σ corrects linear models, its
-characteristic function φ(ω) = E e^{iω·n} corrects kernel models, and knowing neither
-still allows linear models if each row was observed twice (paper 3, sections 4 and 5).
+characteristic function φ(ω) = E e^{iω·(n − E n)} corrects kernel models, and knowing
+neither still allows linear models if each row was observed twice (paper 3, sections 4
+and 5). A known mean E n is deducted from the rows before anything else (section 2);
+the corrections speak of noise of mean zero.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._params import Parameters, refused
+from .._params import Parameters, check_real, refused
 from .._typing import AnyArray, Floats
 
 
@@ -22,6 +24,41 @@ class Noise(Parameters):
     knows_covariance: ClassVar[bool] = True
     #: Whether the characteristic function is known.
     knows_characteristic: ClassVar[bool] = False
+    _silent = ("mean", "target_mean")
+
+    def __init__(self, *, mean: ArrayLike = 0.0, target_mean: float = 0.0) -> None:
+        self.mean = mean
+        self.target_mean = target_mean
+        self.validate()
+
+    def validate(self) -> None:
+        """E n is finite, and so is the mean of the targets' noise."""
+        try:
+            fits = np.ndim(self.mean) <= 1 and bool(np.all(np.isfinite(self.mean)))
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            rule, remedy = "finite, a number or of shape (d,)", "give one per feature"
+            raise ValueError(refused(self, "mean", rule, self.mean, remedy))
+        check_real(self, "target_mean", self.target_mean, remedy="0 means none")
+
+    def expectation(self, n_features: int) -> Floats:
+        """E n, shape (d,)."""
+        mean = np.asarray(self.mean, dtype=np.float64)
+        return expanded(self, "mean", mean, n_features)
+
+    def centred(self) -> Self:
+        """The same noise with mean zero: of rows from which E n was deducted."""
+        if not np.any(self.mean) and self.target_mean == 0.0:
+            return self
+        return type(self)(**{**self.get_params(), "mean": 0.0, "target_mean": 0.0})
+
+    def check_centred(self, owner: object) -> None:
+        """Refuse a mean that is not zero where nothing deducts it."""
+        if np.any(self.mean):
+            rule = "of mean zero: the correction is of the rows less that mean"
+            remedy = "deduct noise.expectation(d) from the rows, use noise.centred()"
+            raise ValueError(refused(owner, "noise", rule, self, remedy))
 
     def covariance(self, n_features: int) -> Floats:
         """Σ as its diagonal, shape (d,), or in full, shape (d, d)."""
@@ -32,9 +69,9 @@ class Noise(Parameters):
         return np.zeros(n_features)
 
     def characteristic(self, omega: Floats, factor: float = 1.0) -> AnyArray:
-        """φ(√factor · ω) for frequencies of shape (m, d); shape (m,).
+        """φ(√factor · ω), of the noise less its mean, for frequencies (m, d).
 
-        `factor` multiplies the covariance.
+        `factor` multiplies the covariance. Shape (m,).
         """
         rule = "one with a known characteristic function"
         remedy = "use GaussianNoise, LaplaceNoise or CharacteristicNoise"
@@ -50,9 +87,14 @@ class Noise(Parameters):
     def rescaled(self, scale: Floats, correction: float = 1.0) -> "Noise":
         """The noise of the features divided by `scale`, shape (d,).
 
-        `correction` multiplies the covariance.
+        `correction` multiplies the covariance, never the mean.
         """
         raise NotImplementedError
+
+    def _means(self, scale: Floats) -> dict[str, Any]:
+        """`mean` and `target_mean` of the features divided by `scale`."""
+        mean = self.expectation(len(scale)) / scale if np.any(self.mean) else 0.0
+        return {"mean": mean, "target_mean": self.target_mean}
 
 
 def checked_covariance(owner: object, name: str, cov: ArrayLike) -> Floats:
@@ -106,7 +148,7 @@ def expanded(owner: object, name: str, array: Floats, n_features: int) -> Floats
         return np.full(n_features, float(array))
     if array.shape[0] != n_features:
         rule = f"for {n_features} features, as X has"
-        remedy = "give one variance per feature, or a single number for all"
+        remedy = "give one per feature, or a single number for all"
         raise ValueError(refused(owner, name, rule, f"shape {array.shape}", remedy))
     return array
 

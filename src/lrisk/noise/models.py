@@ -14,6 +14,13 @@ from .base import Noise, checked_covariance, divided, expanded
 class Exact(Noise):
     """No noise: every estimator becomes its ordinary, uncorrected self.
 
+    Parameters
+    ----------
+    mean : float or array of shape (d,), default=0.0
+        A constant that is in every row: deducted.
+    target_mean : float, default=0.0
+        Likewise of the targets.
+
     Examples
     --------
     >>> from lrisk.noise import Exact
@@ -24,6 +31,9 @@ class Exact(Noise):
     name = "exact"
     knows_characteristic = True
 
+    def __init__(self, *, mean: ArrayLike = 0.0, target_mean: float = 0.0) -> None:
+        super().__init__(mean=mean, target_mean=target_mean)
+
     def covariance(self, n_features: int) -> Floats:
         """Zero."""
         return np.zeros(n_features)
@@ -33,18 +43,25 @@ class Exact(Noise):
         return np.ones(len(omega))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-        """Zeros."""
-        return np.zeros(shape)
+        """The mean, in every row."""
+        return np.zeros(shape) + self.expectation(shape[1])
 
     def rescaled(self, scale: Floats, correction: float = 1.0) -> "Exact":
-        """The same."""
-        return self
+        """No noise in any unit."""
+        return Exact(**self._means(scale))
 
 
 class Replicates(Noise):
     """Nothing is known, but each row was observed at least twice, independently.
 
     The products of different copies are free of bias (paper 3, algorithm 1, left).
+
+    Parameters
+    ----------
+    mean : float or array of shape (d,), default=0.0
+        E n: deducted from every noisy row of every copy.
+    target_mean : float, default=0.0
+        Mean of the targets' noise: deducted from the targets.
 
     Examples
     --------
@@ -56,6 +73,9 @@ class Replicates(Noise):
     name = "replicates"
     knows_covariance = False
 
+    def __init__(self, *, mean: ArrayLike = 0.0, target_mean: float = 0.0) -> None:
+        super().__init__(mean=mean, target_mean=target_mean)
+
     def covariance(self, n_features: int) -> Floats:
         """Unknown: refused."""
         remedy = "pass X2, or estimate it with from_replicates(X1, X2)"
@@ -63,8 +83,8 @@ class Replicates(Noise):
         raise ValueError(refused(self, "noise", rule, self, remedy))
 
     def rescaled(self, scale: Floats, correction: float = 1.0) -> "Replicates":
-        """The same: nothing is known of it in any unit."""
-        return self
+        """Nothing but the mean is known of it in any unit."""
+        return Replicates(**self._means(scale))
 
 
 class KnownCovariance(Noise):
@@ -79,6 +99,10 @@ class KnownCovariance(Noise):
         only). Further copies in `X2` must still be independent of each other: copies
         that share a part of the target's noise have a mean of more noise than Σ/m, so
         pass that mean as X, with its own covariance.
+    mean : float or array of shape (d,), default=0.0
+        E n: deducted from every noisy row before the correction.
+    target_mean : float, default=0.0
+        Mean of the targets' noise: deducted from the targets.
 
     Examples
     --------
@@ -89,13 +113,21 @@ class KnownCovariance(Noise):
 
     name = "known_covariance"
 
-    def __init__(self, cov: ArrayLike = 1.0, *, target_cov: Any = None) -> None:
+    def __init__(
+        self,
+        cov: ArrayLike = 1.0,
+        *,
+        target_cov: Any = None,
+        mean: ArrayLike = 0.0,
+        target_mean: float = 0.0,
+    ) -> None:
         self.cov = cov
         self.target_cov = target_cov
-        self.validate()
+        super().__init__(mean=mean, target_mean=target_mean)
 
     def validate(self) -> None:
         """Σ is symmetric and positive semi-definite."""
+        super().validate()
         checked_covariance(self, "cov", self.cov)
         if self.target_cov is not None and (
             np.ndim(self.target_cov) > 1 or not np.all(np.isfinite(self.target_cov))
@@ -120,7 +152,8 @@ class KnownCovariance(Noise):
         """The noise of the features divided by `scale`."""
         cov = divided(self.covariance(len(scale)), scale, correction)
         cross = correction * self.target_covariance(len(scale)) / scale
-        return type(self)(cov, target_cov=cross if cross.any() else None)
+        target_cov = cross if cross.any() else None
+        return type(self)(cov, target_cov=target_cov, **self._means(scale))
 
 
 class GaussianNoise(KnownCovariance):
@@ -137,6 +170,10 @@ class GaussianNoise(KnownCovariance):
         only). Further copies in `X2` must still be independent of each other: copies
         that share a part of the target's noise have a mean of more noise than Σ/m, so
         pass that mean as X, with its own covariance.
+    mean : float or array of shape (d,), default=0.0
+        E n: deducted from every noisy row before the correction.
+    target_mean : float, default=0.0
+        Mean of the targets' noise: deducted from the targets.
 
     Examples
     --------
@@ -159,13 +196,13 @@ class GaussianNoise(KnownCovariance):
         return np.exp(-0.5 * factor * form)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-        """Draw from N(0, Σ)."""
-        cov = self.covariance(shape[1])
+        """Draw from N(E n, Σ)."""
+        cov, mean = self.covariance(shape[1]), self.expectation(shape[1])
         normal = rng.normal(size=shape)
         if cov.ndim == 1:
-            return np.asarray(normal * np.sqrt(cov))
+            return np.asarray(normal * np.sqrt(cov) + mean)
         values, vectors = np.linalg.eigh(cov)
-        return np.asarray(normal @ (vectors * np.sqrt(values.clip(0))).T)
+        return np.asarray(normal @ (vectors * np.sqrt(values.clip(0))).T + mean)
 
 
 class LaplaceNoise(Noise):
@@ -178,6 +215,10 @@ class LaplaceNoise(Noise):
     ----------
     scale : float or array of shape (d,), default=1.0
         b: one for all features or one for each.
+    mean : float or array of shape (d,), default=0.0
+        E n: deducted from every noisy row before the correction.
+    target_mean : float, default=0.0
+        Mean of the targets' noise: deducted from the targets.
 
     Examples
     --------
@@ -189,12 +230,15 @@ class LaplaceNoise(Noise):
     name = "laplace"
     knows_characteristic = True
 
-    def __init__(self, scale: ArrayLike = 1.0) -> None:
+    def __init__(
+        self, scale: ArrayLike = 1.0, *, mean: ArrayLike = 0.0, target_mean: float = 0.0
+    ) -> None:
         self.scale = scale
-        self.validate()
+        super().__init__(mean=mean, target_mean=target_mean)
 
     def validate(self) -> None:
         """b is finite and at least 0."""
+        super().validate()
         array = checked_covariance(self, "scale", self.scale)
         if array.ndim > 1:
             rule, remedy = "a number or of shape (d,)", "coordinates are independent"
@@ -216,11 +260,13 @@ class LaplaceNoise(Noise):
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
         """Draw independent Laplace variables."""
-        return rng.laplace(size=shape) * self.scales(shape[1])
+        own = rng.laplace(size=shape) * self.scales(shape[1])
+        return own + self.expectation(shape[1])
 
     def rescaled(self, scale: Floats, correction: float = 1.0) -> "LaplaceNoise":
         """The noise of the features divided by `scale`."""
-        return LaplaceNoise(np.sqrt(correction) * self.scales(len(scale)) / scale)
+        own = np.sqrt(correction) * self.scales(len(scale)) / scale
+        return LaplaceNoise(own, **self._means(scale))
 
 
 class CharacteristicNoise(Noise):
@@ -229,9 +275,14 @@ class CharacteristicNoise(Noise):
     Parameters
     ----------
     phi : callable
-        φ(ω) for frequencies of shape (m, d), giving shape (m,), real or complex.
+        φ(ω) for frequencies of shape (m, d), giving shape (m,), real or complex; of the
+        noise less its `mean`.
     cov : float, array of shape (d,) or (d, d)
         Its covariance Σ.
+    mean : float or array of shape (d,), default=0.0
+        E n: deducted from every noisy row before the correction.
+    target_mean : float, default=0.0
+        Mean of the targets' noise: deducted from the targets.
 
     Examples
     --------
@@ -249,13 +300,21 @@ class CharacteristicNoise(Noise):
     name = "characteristic"
     knows_characteristic = True
 
-    def __init__(self, phi: Callable[[Floats], AnyArray], cov: ArrayLike) -> None:
+    def __init__(
+        self,
+        phi: Callable[[Floats], AnyArray],
+        cov: ArrayLike,
+        *,
+        mean: ArrayLike = 0.0,
+        target_mean: float = 0.0,
+    ) -> None:
         self.phi = phi
         self.cov = cov
-        self.validate()
+        super().__init__(mean=mean, target_mean=target_mean)
 
     def validate(self) -> None:
         """`phi` can be called, `cov` is positive semi-definite."""
+        super().validate()
         checked_covariance(self, "cov", self.cov)
         if not callable(self.phi):
             remedy = "pass a function of an (m, d) array"
@@ -283,7 +342,7 @@ class CharacteristicNoise(Noise):
         """The noise of the features divided by `scale`."""
         cov = divided(self.covariance(len(scale)), scale, correction)
         phi = _RescaledPhi(self.phi, np.sqrt(correction) / scale)
-        return CharacteristicNoise(phi, cov)
+        return CharacteristicNoise(phi, cov, **self._means(scale))
 
 
 class _RescaledPhi:

@@ -74,24 +74,109 @@ def test_conditional_score_recovers_the_clean_relation():
         assert model.correction_ == 1.0
 
 
-def test_derivative_of_the_score():
-    from lrisk.corrections import ConditionalScore
-    from lrisk.corrections.covariances import SharedFull
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("rows", ["shared", "own"])
+@pytest.mark.parametrize("K", [2, 4])
+def test_derivative_of_the_score(K, rows, intercept):
+    from lrisk.corrections import ConditionalScore, MultinomialScore
+    from lrisk.corrections.covariances import RowDiagonal, SharedFull
 
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50).astype(float)
+    X, y = rng.normal(size=(50, 3)), np.arange(50.0) % K
     root = rng.normal(size=(3, 3))
-    score = ConditionalScore(
-        X, y, SharedFull(0.2 * root @ root.T, np.ones(50)), 0.1, True
-    )
-    theta, h = rng.normal(size=4), 1e-6
+    cov = {
+        "shared": SharedFull(0.2 * root @ root.T, np.ones(50)),
+        "own": RowDiagonal(rng.uniform(0.0, 0.5, size=(50, 3))),
+    }[rows]
+    kind = ConditionalScore if K == 2 else MultinomialScore
+    score = kind(X, y, cov, 0.1, intercept, rng.uniform(0.5, 2.0, 50))
+    theta, h = rng.normal(size=score.size), 1e-6
     columns = [
         (score.score(theta + h * e, 0.7) - score.score(theta - h * e, 0.7)) / (2 * h)
-        for e in np.eye(4)
+        for e in np.eye(score.size)
     ]
     np.testing.assert_allclose(
         np.array(columns).T, score.derivative(theta, 0.7), atol=1e-7
     )
+    loss, gradient = score._naive(theta)
+    for j, e in enumerate(np.eye(score.size)):
+        slope = (score._naive(theta + h * e)[0] - loss) / h
+        assert slope == pytest.approx(gradient[j], abs=1e-5)
+
+
+def several(n=40_000, sigma=0.6, seed=7):
+    """Three classes by softmax of the clean rows, which are not Gaussian."""
+    rng = np.random.default_rng(seed)
+    W = np.array([[1.5, 0.0], [-1.0, 1.0], [-0.5, -1.0]])
+    b = np.array([0.2, -0.3, 0.1])
+    X = rng.uniform(-2.0, 2.0, size=(n, 2))
+    y = np.argmax(X @ W.T + b + rng.gumbel(size=(n, 3)), axis=1)
+    copies = [X + sigma * rng.normal(size=X.shape) for _ in range(2)]
+    return X, y, copies, W, b
+
+
+@pytest.mark.parametrize("alpha", [0.1, 30.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_several_classes_without_noise_are_multinomial_regression(alpha, fit_intercept):
+    X, y, _, _, _ = several(n=300)
+    ours = NoiseCorrectedClassifier(Exact(), alpha=alpha, fit_intercept=fit_intercept)
+    theirs = LogisticRegression(C=1 / alpha, fit_intercept=fit_intercept, tol=1e-10)
+    ours.fit(X, y)
+    theirs.fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5
+    )
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_several_classes_recover_the_clean_relation():
+    """Only differences between the classes mean anything: compare them."""
+    _, y, (P, Q), W, b = several()
+
+    def off(model):
+        found = np.column_stack([model.coef_, model.intercept_])
+        truth = np.column_stack([W, b])
+        return np.abs(found - found[0] - (truth - truth[0])).max()
+
+    assert off(LogisticRegression().fit(P, y)) > 0.5
+    cov = np.array([[0.36, 0.0], [0.0, 0.36]])
+    for model in (
+        NoiseCorrectedClassifier(GaussianNoise(0.36)).fit(P, y),
+        NoiseCorrectedClassifier(GaussianNoise(cov), standardize=True).fit(P, y),
+        NoiseCorrectedClassifier().fit(P, y, X2=Q),
+        NoiseCorrectedClassifier(GaussianNoise(0.36)).fit(P, y, X2=Q),
+        NoiseCorrectedClassifier(GaussianNoise(1.0)).fit(
+            P, y, noise_scale=np.full(len(y), 0.36)
+        ),
+    ):
+        assert off(model) < 0.15
+        assert model.correction_ == 1.0
+        assert model.decision_function(P).shape == (len(y), 3)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_the_score_of_several_classes_is_zero_on_average_at_the_truth(copies):
+    """By simulation: mean of the score over a million rows, in standard errors."""
+    from lrisk.corrections import MultinomialScore
+    from lrisk.corrections.covariances import SharedDiagonal
+
+    _, y, (P, Q), W, b = several(n=400_000)
+    X = P if copies == 1 else 0.5 * (P + Q)
+    cov = SharedDiagonal(np.full(2, 0.36), np.full(len(y), 1.0 / copies))
+    theta = np.column_stack([W, b]).ravel()
+    for share, limit in ((1.0, 5.0), (0.0, None)):
+        score = MultinomialScore(X, y.astype(float), cov, 0.0, True)
+        delta, _, residual, _ = score._at(theta, share)
+        rows = residual[:, :, None] * score._with_one(delta)[:, None, :]
+        z = np.abs(rows.mean(axis=0) / rows.std(axis=0)) * np.sqrt(len(y))
+        assert z.max() < limit if limit else z.max() > 20.0
+
+
+def test_a_mean_of_the_targets_noise_means_nothing_for_classes():
+    X, y, _, _, _ = classes(n=60)
+    with pytest.raises(ValueError, match="target_mean"):
+        NoiseCorrectedClassifier(GaussianNoise(0.1, target_mean=1.0)).fit(X, y)
 
 
 def test_unfinished_fits_warn_and_are_kept():

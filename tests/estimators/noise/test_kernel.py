@@ -9,7 +9,14 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lrisk import NoiseCorrectedKernelRegressor, NoiseMismatchWarning
-from lrisk.corrections import Gaussian, Laplacian, Matern, RationalQuadratic
+from lrisk.corrections import (
+    Gaussian,
+    Laplacian,
+    Matern,
+    RationalQuadratic,
+    Surrogate,
+    pair_quadratic,
+)
 from lrisk.corrections.bounds import surrogate_ball
 from lrisk.noise import (
     CharacteristicNoise,
@@ -19,6 +26,7 @@ from lrisk.noise import (
     LaplaceNoise,
     Replicates,
 )
+from lrisk.procedures.noise.batch import landmark_problem
 
 
 def features(count):
@@ -36,6 +44,12 @@ def waves(n, sigma=0.4, seed=0, draw=None):
     return X, f, f + 0.1 * rng.normal(size=n), copies
 
 
+#: A repeated row may lie in several folds, a weighted one lies in one.
+FOLDED = {
+    "check_sample_weight_equivalence_on_dense_data": "alpha is by cross-validation"
+}
+
+
 def relative_error(model, seed=99):
     X, f, _, _ = waves(2000, seed=seed)
     return np.mean((model.predict(X) - f) ** 2) / f.var()
@@ -44,8 +58,15 @@ def relative_error(model, seed=99):
 @parametrize_with_checks(
     [
         NoiseCorrectedKernelRegressor(Exact()),
+        NoiseCorrectedKernelRegressor(Exact(), alpha=1.0),
         NoiseCorrectedKernelRegressor(Exact(), **features(50), standardize=True),
-    ]
+        NoiseCorrectedKernelRegressor(
+            Exact(), **features(50), standardize=True, alpha=1.0
+        ),
+    ],
+    expected_failed_checks=lambda estimator: (
+        FOLDED if estimator.alpha == "auto" else {}
+    ),
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -287,7 +308,8 @@ def test_theory_step_and_bound():
     for options in ({}, {"budget": 50}, features(40)):
         model = NoiseCorrectedKernelRegressor(
             GaussianNoise(0.16), gamma=0.5, learning_rate="theory", radius=B_w,
-            angle=angle, horizon=T, target_bound=B_y, random_state=0, **options,
+            angle=angle, horizon=T, target_bound=B_y, fit_intercept=False,
+            random_state=0, **options,
         ).partial_fit(P, y, X2=Q)  # fmt: skip
         WR = W * np.sqrt(R2)
         bound = 2 * WR * (WR + B_y) * np.sqrt(T)
@@ -501,9 +523,15 @@ def test_one_copy_over_a_wide_range():
 def test_noise_beyond_what_is_seen_draws_a_warning(name):
     X, _, y, _ = waves(100)
     model = NoiseCorrectedKernelRegressor(GaussianNoise(9.0))
-    with pytest.warns(NoiseMismatchWarning, match="larger than the variance") as seen:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
         getattr(model, name)(X, y, X2=X)
-    assert seen[0].filename == __file__
+    assert "larger than the variance" in str(seen[0].message)
+    # A batch fit says besides that it finds nothing to correct.
+    assert len(seen) == (2 if name == "fit" else 1)
+    for warning in seen:
+        assert warning.category is NoiseMismatchWarning
+        assert warning.filename == __file__
 
 
 @pytest.mark.parametrize("options", [{}, features(20)])
@@ -517,9 +545,41 @@ def test_noise_correlated_with_the_target_is_refused(options):
     assert not hasattr(model, "dual_coef_")
 
 
+def test_the_mean_of_gaussian_copies_says_all():
+    """Same expectation as products of different copies, less variance (Rao-Blackwell).
+
+    Over many draws of the noise at fixed rows: G from the mean of the copies, one copy
+    of noise Σ/m, against G from pairs.
+    """
+    rng = np.random.default_rng(3)
+    X, y = rng.uniform(-1, 1, size=(6, 2)), rng.normal(size=6)
+    marks, noise, kernel = X[:4], GaussianNoise([0.2, 0.1]), Gaussian(2.0)
+    surrogate = Surrogate(kernel, noise, 2)
+    k = surrogate.clean_matrix(X, marks)
+    truth = k.T @ k / len(X)
+    for m in (2, 3):
+        found = {"mean": [], "pairs": []}
+        for _ in range(4000):
+            copies = np.stack([X + noise.sample(rng, X.shape) for _ in range(m)])
+            problem = landmark_problem(kernel, surrogate, copies, marks, np.ones(6))
+            found["mean"].append(problem(np.arange(6), y).gram)
+            pairs = np.stack([surrogate.matrix(c, marks) for c in copies])
+            found["pairs"].append(pair_quadratic(pairs, y).gram)
+        spread = {}
+        for name, drawn in found.items():
+            z = (np.mean(drawn, axis=0) - truth) / np.std(drawn, axis=0)
+            assert np.abs(z).max() * np.sqrt(len(drawn)) < 5.0
+            spread[name] = np.std(drawn, axis=0)
+        ratio = spread["mean"] / spread["pairs"]
+        assert ratio.max() < 1.0 and ratio.mean() < 0.96
+
+
 def test_bounds_that_are_not_proven_are_infinite():
     _, _, y, (P, Q) = waves(60)
-    theory = {"gamma": 0.25, "learning_rate": "theory", "random_state": 0}
+    theory = {
+        "gamma": 0.25, "learning_rate": "theory", "random_state": 0,
+        "target_bound": 2.0, "fit_intercept": False,
+    }  # fmt: skip
 
     def bound(noise=None, **options):
         model = NoiseCorrectedKernelRegressor(
@@ -531,7 +591,8 @@ def test_bounds_that_are_not_proven_are_infinite():
     assert np.isfinite(bound(gamma="auto", kernel=Matern(1.5)))
     for options in (
         {"radius": "auto"}, features(40), {"budget": 50}, {"correction": 0.5},
-        {"standardize": True}, {"gamma": "auto"},
+        {"standardize": True}, {"gamma": "auto"}, {"target_bound": None},
+        {"fit_intercept": True},
         {"noise": LaplaceNoise(0.2)},  # k̂ < 0 between some rows
         {"noise": Exact(), "budget": 50},
     ):  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import transcriptions
 from problems import PRINTED, Grid, begun, build, data, last_iterate, printed, run
+from scipy.optimize import minimize
 
 from lrisk.permutahedron import smoothed_weights
 from lrisk.solvers import LSVRG, Newton
@@ -213,6 +214,45 @@ class TestTheorem4:
         distances = [np.linalg.norm(theta - end) for theta in thetas[:6]]
         assert distances[0] > 1e-3
         assert np.all(np.array(distances[1:]) <= 0.5 * np.array(distances[:-1]))
+
+    @pytest.mark.parametrize("chance", [0.0, "theory"])
+    def test_the_mean_over_seeds_halves_to_the_minimum(self, chance):
+        """Appendix E.2 with its q* = 1/n, to a minimum found by other means."""
+        objective, _, _ = self.problem()
+        solver = LSVRG(
+            smoothing="l2", nu="theory", learning_rate="theory",
+            checkpoint_probability=chance,
+        )  # fmt: skip
+        work = begun(objective)
+        rate, nu = solver.rate(work), solver.begin(work, None).nu
+
+        def smoothed(theta):
+            losses = objective.loss.value(objective.y, objective.space.scores(theta))
+            own = smoothed_weights(objective.ranking, losses, "l2", nu)
+            slopes = objective.loss.derivative(
+                objective.y, objective.space.scores(theta)
+            )
+            value = own @ losses - 0.5 * nu * np.sum((own - 1 / 40) ** 2)
+            gradient = objective.space.pullback(theta, own * slopes)
+            penalty = objective.mu * objective.space.penalised(theta)
+            value += 0.5 * objective.mu * objective.space.inner(theta, theta)
+            return value, gradient + penalty
+
+        least = minimize(
+            smoothed, np.zeros(objective.space.size), jac=True, method="BFGS",
+            options={"gtol": 1e-12},
+        ).x  # fmt: skip
+        distances = np.zeros((8, 5))
+        for seed in range(8):
+            work, rng = begun(objective), np.random.default_rng(seed)
+            state = solver.begin(work, rng)
+            for k in range(5):
+                distances[seed, k] = np.linalg.norm(work.theta() - least)
+                solver.epoch(work, state, rate, rng)
+                work.evaluate()
+        mean = distances.mean(axis=0)
+        assert mean[0] > 1e-3
+        assert np.all(mean[1:] <= 0.5 * mean[:-1] + 1e-9)
 
     def test_it_is_for_lipschitz_losses(self):
         solver = LSVRG(smoothing="l2", nu="theory", learning_rate="theory")

@@ -177,6 +177,99 @@ def test_projection_on_the_ball(loss):
     np.testing.assert_array_equal(loose.solve(objective).theta, free.theta)
 
 
+@kernels
+@losses
+def test_the_papers_start_is_one_coefficient_a_row(loss, kernel):
+    """f = Σ w_i k(x_i, ·), w_i uniform on ±√(6/n); linear functions start at Xᵀw."""
+    objective = problem(loss, kernel)
+    classes = 3 if loss.per_class else 1
+    solver = SubquantileGradient(max_iter=1, learning_rate=1e-13, start="glorot")
+    limit = np.sqrt(6 / N)
+    shape = (N, 3) if loss.per_class else N
+    w = np.random.default_rng(3).uniform(-limit, limit, shape)
+    found = solver.solve(objective, rng=np.random.default_rng(3)).theta
+    scores = objective.space.scores(found)
+    np.testing.assert_allclose(scores, objective.space.matrix() @ w, atol=1e-9)
+    if kernel.name == "linear":
+        space = LinearSpace(X, intercept=True, n_scores=classes)
+        own = Objective(objective.ranking, loss, space, objective.y, 0.5)
+        theta = solver.solve(own, rng=np.random.default_rng(3)).theta
+        np.testing.assert_allclose(space.scores(theta), X @ (X.T @ w), atol=1e-9)
+
+
+def test_weights_of_a_linear_start():
+    space = LinearSpace(X, intercept=True)
+    objective = Objective(
+        Ranking(Subquantile(0.7), N), Squared(), space, TARGETS["squared"], 0.5
+    )
+    solver = SubquantileGradient(max_iter=1, learning_rate=1e-13, start="weights")
+    drawn = [
+        solver.solve(objective, rng=np.random.default_rng(k)).theta for k in range(400)
+    ]
+    assert np.max(np.abs(drawn)) <= np.sqrt(6 / 4)
+    assert np.std(np.array(drawn)[:, :3]) == pytest.approx(np.sqrt(2 / 4), rel=0.1)
+    assert np.abs(np.array(drawn)[:, 3]).max() < 1e-9  # the intercept
+    with pytest.raises(ValueError, match="start"):
+        solver.solve(problem(Squared()))
+
+
+@kernels
+@losses
+@pytest.mark.parametrize("rate", ["kept", "line_search"])
+def test_steps_of_the_kept_rows_descend_faster(rate, loss, kernel):
+    objective = problem(loss, kernel, alpha=0.1)
+    slow = SubquantileGradient(max_iter=40, fast_forward=False).solve(objective)
+    fast = SubquantileGradient(max_iter=40, learning_rate=rate).solve(objective)
+    values = [record["objective"] for record in fast.history]
+    assert np.all(np.diff(values) <= 1e-9 * np.abs(values[0]))
+    assert fast.objective <= slow.objective * (1.0 + 1e-6)
+
+
+def far_problem():
+    """Right rows, and ten that were multiplied by a hundred, with flipped classes."""
+    far = X.copy()
+    far[:10] *= 100.0
+    y = (X[:, 0] > 0).astype(float)
+    y[:10] = 1.0 - y[:10]
+    space = LinearSpace(far, intercept=False)
+    return Objective(Ranking(Subquantile(0.75), N), Logistic(), space, y, 0.1), far
+
+
+def test_the_filter_leaves_far_rows_out():
+    objective, far = far_problem()
+    assert SubquantileGradient(max_iter=200).solve(objective).weights[:10].any()
+    for rate in ("auto", "kept", "line_search"):
+        solver = SubquantileGradient(
+            max_iter=200, kernel_filter=10.0, learning_rate=rate
+        )
+        found = solver.solve(objective)
+        assert not found.weights[:10].any()
+        assert found.weights.sum() == pytest.approx(1.0)
+        assert np.count_nonzero(found.weights) == 30
+    moved = np.abs(SubquantileGradient(max_iter=200).solve(objective).theta)
+    assert np.abs(found.theta).max() > 10.0 * moved.max()  # the step no longer shrinks
+    square = (far**2).sum(axis=1)
+    middle = np.median(square)
+    limit = np.median(np.abs(square - middle)) / 0.6745
+    assert np.array_equal(np.abs(square - middle) > 10.0 * limit, np.arange(N) < 10)
+
+
+def test_the_filter_leaves_out_no_more_than_is_trimmed_and_nothing_of_a_ball():
+    from lrisk.solvers.trimming.steps import far_rows
+
+    _, far = far_problem()
+    space = LinearSpace(far, intercept=False)
+    square = (far**2).sum(axis=1)
+    assert np.array_equal(
+        np.flatnonzero(far_rows(space, 10.0, 4)), np.sort(np.argsort(-square)[:4])
+    )
+    assert not far_rows(space, 10.0, 0).any()
+    ball = KernelSpace(Kernel("rbf", gamma=0.3), far)
+    assert not far_rows(ball, 1e-6, N).any()
+    kernel = KernelSpace(Kernel("linear"), far)
+    assert np.array_equal(far_rows(kernel, 10.0, N), far_rows(space, 10.0, N))
+
+
 def test_glorot_start():
     objective = problem(Squared())
     solver = SubquantileGradient(max_iter=1, learning_rate=1e-12, start="glorot")
@@ -252,6 +345,7 @@ def test_other_decreasing_spectra():
         {"learning_rate": "fast"},
         {"radius": 0.0},
         {"start": "ones"},
+        {"kernel_filter": 0.0},
     ],
 )
 def test_bad_parameters(options):

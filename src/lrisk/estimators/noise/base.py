@@ -14,6 +14,7 @@ from ...corrections import KERNELS, CorrectableKernel
 from ...corrections.checks import check_noise_scale, further_copies
 from ...corrections.covariances import CorrectedRows, corrected_rows
 from ...noise import Noise, Replicates
+from ...ranking import check_row_weights
 
 #: Attributes of online fits.
 ONLINE = (
@@ -24,6 +25,7 @@ ONLINE = (
     "radius_",
     "progressive_loss_",
     "theory_bound_",
+    "_promised",
 )
 #: Rows a stream is read in at a time.
 BLOCK = 8192
@@ -103,6 +105,30 @@ class NoiseEstimator(BaseEstimator):
             self._warn_of_mismatch(copies)
         return copies, y
 
+    def _deducted(self, noise: Noise | None, copies: list[Any]) -> list[Any]:
+        """The copies less the known mean of their noise (paper 3, section 2)."""
+        if noise is None or not np.any(noise.mean):
+            return copies
+        mean = noise.expectation(copies[0].shape[1])
+        return [copy - mean for copy in copies]
+
+    def _weighted(
+        self, sample_weight: Any, copies: list[Any], y: Any, scale: Floats | None
+    ) -> tuple[list[Any], Any, Floats | None, Floats | None]:
+        """Rows of positive weight, their targets, noise scales and weights."""
+        weights = check_row_weights(sample_weight, len(y))
+        if weights is None:
+            return copies, y, scale, None
+        kept = weights > 0
+        total = float(weights.sum())
+        if total < min(2.0, float(kept.sum())):
+            # The mean of the rows takes a share 1/n of the noise: n must be known.
+            rule = "counts of rows, so of sum 2 or more"
+            remedy = "multiply them by the number of rows over their sum"
+            raise ValueError(refused(self, "sample_weight", rule, total, remedy))
+        scale = None if scale is None else scale[kept]
+        return [copy[kept] for copy in copies], y[kept], scale, weights[kept]
+
     def _warn_of_mismatch(self, copies: list[Any]) -> None:
         first, n = copies[0], len(copies[0])
         if n < 10:
@@ -152,6 +178,14 @@ class NoiseEstimator(BaseEstimator):
     ) -> Floats | None:
         return check_noise_scale(self, noise_scale, noise, shape)
 
+    def _keeps_promise(self, names: tuple[str, ...], form: object) -> bool:
+        """Whether what the regret bound rests on has been the same in every round."""
+        now = (*(getattr(self, name) for name in names), form)
+        if getattr(self, "_promised", now) != now:
+            now = ()
+        self._promised = now
+        return bool(now)
+
     def _forget(self, *names: str) -> None:
         """Drop what an earlier fit of another kind left behind."""
         for name in names:
@@ -159,7 +193,7 @@ class NoiseEstimator(BaseEstimator):
 
     # -- standardising -----------------------------------------------------------------
 
-    def _set_standard(self, X: Any) -> None:
+    def _set_standard(self, X: Any, weights: Floats | None = None) -> None:
         """Take location and scale from noisy rows (`standardize`), or leave them be."""
         d = X.shape[1]
         self.location_, self.scale_ = np.zeros(d), np.ones(d)
@@ -167,8 +201,9 @@ class NoiseEstimator(BaseEstimator):
             if len(X) < 2:
                 rule, remedy = "two rows or more to standardize", "pass more rows"
                 raise ValueError(refused(self, "X", rule, "one sample", remedy))
-            self.location_ = np.asarray(X.mean(axis=0))
-            spread = np.asarray(X.std(axis=0))
+            self.location_ = np.average(X, axis=0, weights=weights)
+            square = np.average((X - self.location_) ** 2, axis=0, weights=weights)
+            spread = np.sqrt(square)
             # As StandardScaler: what rounding alone can make is no spread.
             rounding = len(X) * np.finfo(np.float64).eps
             least = rounding * spread**2 + (rounding * self.location_) ** 2

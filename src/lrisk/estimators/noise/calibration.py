@@ -97,6 +97,7 @@ class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimat
             scale = self._check_noise_scale(noise_scale, noise, copies[0].shape)
             if scale is None:
                 self._warn_of_excess(noise, copies[0], depth=3)
+            copies, noise = self._deducted(noise, copies), noise.centred()
             rows = corrected_rows(np.stack(copies), noise, scale)
             self.location_ = rows.mean.mean(axis=0)
             self.noise_covariance_ = average(rows.covariance) * len(copies)
@@ -113,9 +114,11 @@ class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimat
         check_is_fitted(self)
         copies, _ = self._check_copies(X, X2, reset=False)
         noise = self.noise
+        copies = self._deducted(noise, copies)
         if noise is None or not noise.knows_covariance:
             noise = KnownCovariance(self.noise_covariance_)
         scale = self._check_noise_scale(noise_scale, noise, copies[0].shape)
+        noise = noise.centred()
         rows = corrected_rows(np.stack(copies), noise, scale, self.correction)
         distance, cov = rows.mean - self.location_, rows.covariance
         if scale is None:

@@ -17,7 +17,7 @@ from ..._validation import (
     validate_data,
 )
 from ...class_scores import ClassScores
-from ...corrections import ConditionalScore
+from ...corrections import ConditionalScore, MultinomialScore
 from ...corrections.checks import refuse_target_covariance
 from ...corrections.covariances import Deviations, SharedFull, average
 from ...noise import Exact, KnownCovariance, Noise, Replicates
@@ -27,14 +27,21 @@ from .base import NoiseEstimator
 class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
     r"""Logistic regression of the clean features, learned from noisy ones.
 
-    Finds the root of the conditional score
+    Finds the root of the conditional score. For two classes,
 
     .. math:: \frac1n \sum_i (y_i - H(\Delta_i \cdot w + b)) (\Delta_i, 1)
               - \frac{\alpha}{n} (w, 0), \qquad
               \Delta_i = \tilde x_i + (y_i - \tfrac12) \Sigma w
 
-    which is free of bias for Gaussian noise whatever the distribution of the clean
-    features. Two classes.
+    and for more, with one w_k and b_k for each class,
+
+    .. math:: \frac1n \sum_i (1\{y_i = k\} - P_k(\Delta_i)) (\Delta_i, 1)
+              - \frac{\alpha}{n} (w_k, 0), \qquad
+              \Delta_i = \tilde x_i + \Sigma w_{y_i}, \quad
+              P_k(\Delta) \propto e^{w_k \cdot \Delta + b_k - w_k^T \Sigma w_k / 2}
+
+    Both are free of bias for Gaussian noise whatever the distribution of the clean
+    features.
 
     Parameters
     ----------
@@ -56,9 +63,9 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-    coef_ : array of shape (1, n_features)
-    intercept_ : array of shape (1,)
+    classes_ : array of shape (n_classes,)
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : array of shape (1,) or (n_classes,)
     correction_ : float
         Share of the noise that was corrected: `correction`, or less if the score has
         no root that far (then the fit warns).
@@ -104,7 +111,14 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any, X2: Any = None, noise_scale: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X2: Any = None,
+        noise_scale: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Find the root of the conditional score.
 
         Parameters
@@ -118,6 +132,8 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
         noise_scale : array-like or None
             For each row a factor on the noise's covariance, shape (n_samples,), or its
             own variances (n_samples, n_features) or covariance matrix.
+        sample_weight : array-like of shape (n_samples,) or None
+            A row of weight k counts as k rows, each with noise of its own.
 
         Returns
         -------
@@ -127,23 +143,30 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
             self._check_parameters()
             noise = self._check_noise(X2)
             copies, y = self._check_copies(X, X2, y, reset=True)
-            codes = self._encode(y)
+            check_classification_targets(y)
             refuse_target_covariance(self, noise, copies[0].shape[1])
             scale = self._check_noise_scale(noise_scale, noise, copies[0].shape)
             if scale is None:
                 self._warn_of_excess(noise, copies[0], depth=3)
-            self._set_standard(copies[0])
+            copies, y, scale, weights = self._weighted(sample_weight, copies, y, scale)
+            copies, noise = self._deducted(noise, copies), noise.centred()
+            self.classes_, codes = classes_and_codes(self, y)
+            self._set_standard(copies[0], weights)
             _, rows = self._corrected(copies, noise, scale)
+            weights = np.ones(len(y)) if weights is None else weights
+            n = float(weights.sum())
             cov = rows.covariance
             if isinstance(cov, Deviations):  # one row's spread is no covariance
-                cov = SharedFull(average(cov), np.ones(len(y)))
-            mu, intercept = self.alpha / len(y), self.fit_intercept
-            score = ConditionalScore(rows.mean, codes, cov, mu, intercept)
+                cov = SharedFull(average(cov, weights / n), np.ones(len(y)))
+            kind = ConditionalScore if len(self.classes_) == 2 else MultinomialScore
+            mu, intercept = self.alpha / n, self.fit_intercept
+            score = kind(rows.mean, codes, cov, mu, intercept, weights)
             root = score.solve(self.tol, self.max_iter)
             d = self.n_features_in_
-            b = float(root.theta[d]) if self.fit_intercept else 0.0
-            self.coef_ = (root.theta[:d] / self.scale_)[None]
-            self.intercept_ = np.array([b - float(self.coef_[0] @ self.location_)])
+            table = root.theta.reshape(-1, d + int(intercept))
+            b = table[:, d] if intercept else np.zeros(len(table))
+            self.coef_ = table[:, :d] / self.scale_
+            self.intercept_ = b - self.coef_ @ self.location_
             self.correction_ = self.correction * root.correction
             self.n_iter_ = root.n_iter
         if root.correction < 1.0 or not np.isfinite(root.residual):
@@ -157,10 +180,11 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """Scores of clean rows; shape (n_samples,)."""
+        """Scores of clean rows; shape (n_samples,), or (n_samples, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+        scores = np.asarray(X @ self.coef_.T + self.intercept_)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _check_parameters(self) -> None:
         self._check_shared_parameters()
@@ -172,23 +196,11 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
 
     def _check_noise(self, X2: Any) -> Noise:
         noise = super()._check_noise(X2)
+        if noise.target_mean != 0.0:
+            rule, remedy = "without target_mean: classes have none", "leave it out"
+            raise ValueError(refused(self, "noise", rule, noise, remedy))
         if isinstance(noise, Exact | KnownCovariance | Replicates):
             return noise
         rule = "Gaussian for the conditional score"
         remedy = "KnownCovariance(cov) of the same covariance comes closest"
         raise ValueError(refused(self, "noise", rule, noise, remedy))
-
-    def _encode(self, y: Any) -> Floats:
-        check_classification_targets(y)
-        self.classes_, codes = classes_and_codes(self, y)
-        if len(self.classes_) > 2:
-            rule = "of two classes (Only binary classification is supported)"
-            seen = f"{len(self.classes_)} classes"
-            remedy = "use one classifier per pair of classes"
-            raise ValueError(refused(self, "y", rule, seen, remedy))
-        return codes
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

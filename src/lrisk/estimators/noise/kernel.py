@@ -47,6 +47,10 @@ FIXED = (
 )
 
 
+#: What `theory_bound_` rests on besides: one value for the whole stream.
+PROMISES = ("radius", "angle", "learning_rate", "horizon", "target_bound")
+
+
 class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     r"""Kernel regression of the clean features, learned from noisy ones.
 
@@ -57,7 +61,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     in one of three forms: exact, with every row a support vector and O(t) a round;
     ``budget=B``, O(B²) a round; ``random_features=True`` with ``n_components=D``, O(D)
     a round. `fit` solves the corrected least squares on landmarks (or random features),
-    from two copies or, for a Gaussian kernel with 1/gamma beyond 4Σ, from one.
+    from two copies or, for a Gaussian kernel with 1/gamma beyond 4Σ, from one. Under
+    Gaussian noise m copies enter a Gaussian kernel's `fit` as their mean, of noise Σ/m,
+    which says all that they say: among unbiased risks that one varies least.
 
     Predictions are for **clean** features.
 
@@ -139,7 +145,9 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     n_rounds_, learning_rate_, radius_, progressive_loss_, theory_bound_ :
         As in `NoiseCorrectedRegressor`, with theorem 2; `radius_` is W. The bound is
         proven for the exact form only, under Gaussian noise (or none) corrected in
-        full, with a `gamma` given and without `standardize`; infinite otherwise.
+        full, with `gamma` and `target_bound` given, without `standardize` and with
+        ``fit_intercept=False`` (a centre of noisy targets, too, has their noise);
+        infinite otherwise.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -203,7 +211,14 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         self.target_bound = target_bound
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, X2: Any = None, noise_scale: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X2: Any = None,
+        noise_scale: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Solve the corrected least squares on landmarks or random features.
 
         Parameters
@@ -216,6 +231,10 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             m further copies.
         noise_scale : array-like of shape (n_samples,) or None
             A factor on the noise's covariance for each row (with `random_features`).
+        sample_weight : array-like of shape (n_samples,) or None
+            A row of weight k counts as k rows, each with noise of its own. With
+            ``alpha="auto"`` a row lies in one fold of the cross-validation, however
+            large its weight.
 
         Returns
         -------
@@ -223,16 +242,23 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         """
         with unchanged_on_error(self):
             copies, y, noise, factor = self._prepared(X, y, X2, noise_scale, True)
+            copies, y, factor, weights = self._weighted(
+                sample_weight, copies, y, factor
+            )
+            weights = np.ones(len(y)) if weights is None else weights
             self._forget(*ONLINE)
-            self._set_standard(copies[0])
+            self._set_standard(copies[0], weights)
             copies = np.stack([self._standard(c) for c in copies])
-            self._set_world(copies, noise, one_copy=len(copies) == 1)
+            one = len(copies) == 1
+            self._set_world(copies, noise, one_copy=one, weights=weights)
             rng = check_random_state(self.random_state)
-            problem, values, K = self._batch_problem(copies, factor, rng)
-            self.intercept_ = float(y.mean()) if self.fit_intercept else 0.0
+            problem, values, K = self._batch_problem(copies, factor, weights, rng)
+            centre = float(np.average(y, weights=weights))
+            self.intercept_ = centre if self.fit_intercept else 0.0
             alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-            best = best_fit(problem, values, K, y - self.intercept_, alpha)
-            self.dual_coef_, self.alpha_ = best.coefficients, best.penalty * len(y)
+            best = best_fit(problem, values, K, y - self.intercept_, alpha, weights)
+            self.dual_coef_ = best.coefficients
+            self.alpha_ = best.penalty * float(weights.sum())
             kept = best.corrected and np.isfinite(best.penalty)
             self.correction_ = float(self.correction) if kept else 0.0
         if not best.trusted:
@@ -266,6 +292,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
                 self._set_world(np.stack(copies), noise, one_copy=False)
                 centred = self.fit_intercept and len(y) >= 10
                 self.intercept_ = float(y.mean()) if centred else 0.0
+                self._centre_is_drawn = centred and not isinstance(noise, Exact)
             y = y - self.intercept_
             self._store_rounds(self._rounds(copies, y, factor))
         return self
@@ -280,6 +307,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         """Unbiased estimates of the clean rows' predictions from noisy rows."""
         check_is_fitted(self)
         copies, _ = self._check_copies(X, X2, reset=False)
+        copies = self._deducted(self.noise, copies)
         values = [self._by_blocks(self._standard(c), noisy=True) for c in copies]
         return np.asarray(np.mean(values, axis=0))
 
@@ -303,9 +331,17 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             rule = "one factor per row, with random_features"
             remedy = "use random_features=True for noise that changes"
             raise ValueError(refused(self, "noise_scale", rule, factor.shape, remedy))
-        return copies, np.asarray(y, dtype=np.float64), noise, factor
+        y = np.asarray(y, dtype=np.float64) - noise.target_mean
+        return self._deducted(noise, copies), y, noise.centred(), factor
 
-    def _set_world(self, copies: Floats, noise: Noise, *, one_copy: bool) -> None:
+    def _set_world(
+        self,
+        copies: Floats,
+        noise: Noise,
+        *,
+        one_copy: bool,
+        weights: Floats | None = None,
+    ) -> None:
         """The kernel and its surrogate, fixed for all rounds to come."""
         self._forget(
             "alpha_", "correction_", "gamma_", "support_", "_support", "_surrogate"
@@ -315,7 +351,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         kernel = self.kernel
         if not isinstance(kernel, CorrectableKernel):
             if isinstance(self.gamma, str):
-                width = natural_width(copies[0], self._world_noise, one_copy)
+                noise = self._world_noise
+                width = natural_width(copies[0], noise, one_copy, weights)
                 self.gamma_ = 1.0 / width
             else:
                 self.gamma_ = float(self.gamma)
@@ -377,15 +414,16 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             self._world_noise,
             self._solver(),
             correction=self.correction,
-            chosen=self.standardize or named,
+            chosen=self.standardize or named or self._centre_is_drawn,
             exact=self._features is None,
         )
+        proven = self._keeps_promise(PROMISES, None) and proven
         self.theory_bound_ = report["bound"] if proven else np.inf
 
     # -- batch -------------------------------------------------------------------------
 
     def _batch_problem(
-        self, copies: Floats, factor: Floats | None, rng: Any
+        self, copies: Floats, factor: Floats | None, weights: Floats, rng: Any
     ) -> tuple[Problem, Floats | None, Floats]:
         """The risk, the features of the rows as they are, the matrix of the penalty.
 
@@ -394,7 +432,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         exact = isinstance(self._world_noise, Exact)
         n, mean = copies.shape[1], copies.mean(axis=0)
         if self._features is not None:
-            problem = feature_problem(self, self._features, copies, factor)
+            problem = feature_problem(self, self._features, copies, factor, weights)
             values = None if exact else self._features.clean(mean)
             return problem, values, np.eye(self._features.n_components)
         count = n if self.n_components is None else min(self.n_components, n)
@@ -403,7 +441,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         self._support = self._surrogate.transform(self.support_)
         K = self._surrogate.clean_matrix(self.support_, self.support_)
         problem = landmark_problem(
-            self._world_kernel, self._surrogate, copies, self.support_
+            self._world_kernel, self._surrogate, copies, self.support_, weights
         )
         values = None if exact else self._surrogate.clean_matrix(mean, self.support_)
         return problem, values, K

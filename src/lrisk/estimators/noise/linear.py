@@ -13,8 +13,23 @@ from ..._validation import check_flag, unchanged_on_error, validate_data
 from ...corrections import corrected_least_squares
 from ...corrections.covariances import CorrectedRows, centred, with_constant
 from ...noise import Noise
-from ...solvers.online.linear import LinearState, OnlineLinear, squared_norms
+from ...solvers.online.linear import (
+    NOISE,
+    LinearState,
+    OnlineLinear,
+    squared_norms,
+)
 from .base import BLOCK, ONLINE, NoiseEstimator
+
+#: What `theory_bound_` rests on: one value for the whole stream.
+PROMISES = (
+    "radius",
+    "learning_rate",
+    "correction",
+    "horizon",
+    "feature_bound",
+    "target_bound",
+)
 
 
 class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
@@ -58,8 +73,10 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
     horizon : int or None, default=None
         Number of online rounds, if known, for ``learning_rate="theory"``.
     feature_bound, target_bound : float or None, default=None
-        B_x̃ and B_ỹ of theorem 1; by default running root mean squares. B_x̃ is of the
-        features alone, in standard units with `standardize`; the intercept is added.
+        B_x̃ and B_ỹ of theorem 1, E‖x̃‖² ≤ B_x̃² and E ỹ² ≤ B_ỹ² in every round; by
+        default running root mean squares, which prove nothing. For one copy and a known
+        covariance E‖x̃‖⁴ ≤ B_x̃⁴ is asked. B_x̃ is of the features alone, less the mean
+        of their noise, in standard units with `standardize`; the intercept is added.
 
     Attributes
     ----------
@@ -75,9 +92,11 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         Corrected loss of rows before they were learned from (later rounds count more):
         an unbiased estimate of the error on clean rows, comparable between models.
     theory_bound_ : float
-        Bound on the expected regret so far (theorem 1); infinite if `learning_rate` or
-        `radius` is ``"auto"``, and where the gradients are not unbiased: with a
-        `correction` below 1, or with `standardize`, whose scale has the rows' noise.
+        Bound on the expected regret so far (theorem 1), if `feature_bound` and
+        `target_bound` are true. Infinite without them, if `learning_rate` or `radius`
+        is ``"auto"``, where the gradients are not unbiased (a `correction` below 1, or
+        `standardize`, whose scale has the rows' noise), with a `target_cov`, and once
+        any of these, or the kind of noise, has changed during a stream.
     location_, scale_ : arrays of shape (n_features,)
         Of the features, if `standardize`.
     n_features_in_ : int
@@ -129,7 +148,14 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         self.feature_bound = feature_bound
         self.target_bound = target_bound
 
-    def fit(self, X: Any, y: Any, X2: Any = None, noise_scale: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X2: Any = None,
+        noise_scale: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Solve the corrected normal equations.
 
         Parameters
@@ -143,6 +169,8 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         noise_scale : array-like or None
             For each row a factor on the noise's covariance, shape (n_samples,), or its
             own variances (n_samples, n_features) or covariance matrix.
+        sample_weight : array-like of shape (n_samples,) or None
+            A row of weight k counts as k rows, each with noise of its own.
 
         Returns
         -------
@@ -150,15 +178,18 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         """
         with unchanged_on_error(self):
             copies, y, noise, scale = self._prepared(X, y, X2, noise_scale, reset=True)
+            copies, y, scale, weights = self._weighted(sample_weight, copies, y, scale)
+            n = len(y) if weights is None else float(weights.sum())
             self._forget(*ONLINE)
-            self._set_standard(copies[0])
+            self._set_standard(copies[0], weights)
             _, rows = self._corrected(copies, noise, scale)
-            centre = rows.mean.mean(axis=0) * self.fit_intercept
-            offset = float(y.mean()) * self.fit_intercept
-            rows = centred(rows) if self.fit_intercept else rows
-            ridge = None if isinstance(self.alpha, str) else self.alpha / len(y)
-            solved = corrected_least_squares(rows, y - offset, ridge)
-            self.alpha_ = solved.ridge * len(y)
+            centre = np.average(rows.mean, axis=0, weights=weights)
+            centre = centre * self.fit_intercept
+            offset = float(np.average(y, weights=weights)) * self.fit_intercept
+            rows = centred(rows, weights) if self.fit_intercept else rows
+            ridge = None if isinstance(self.alpha, str) else self.alpha / n
+            solved = corrected_least_squares(rows, y - offset, ridge, weights)
+            self.alpha_ = solved.ridge * n
             self._store(solved.w, offset - float(solved.w @ centre))
         return self
 
@@ -188,7 +219,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
                 rows, squared = self._round_rows([c[part] for c in copies], noise, own)
                 solver.step(state, rows, y[part], squared)
             self._state: LinearState = state
-            self._store_rounds(solver, not noise.knows_covariance)
+            self._store_rounds(solver, noise, scale is None)
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -201,6 +232,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         """Unbiased estimates of the clean rows' predictions from noisy rows."""
         check_is_fitted(self)
         copies, _ = self._check_copies(X, X2, reset=False)
+        copies = self._deducted(self.noise, copies)
         return np.asarray(np.mean(copies, axis=0) @ self.coef_ + self.intercept_)
 
     # -- inside ------------------------------------------------------------------------
@@ -226,7 +258,8 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
                 self._warn_of_excess(noise, copies[0])
         elif len(copies) < 2:
             noise.covariance(copies[0].shape[1])  # raises, asking for X2
-        return copies, np.asarray(y, dtype=np.float64), noise, scale
+        y = np.asarray(y, dtype=np.float64) - noise.target_mean
+        return self._deducted(noise, copies), y, noise.centred(), scale
 
     def _online(self) -> OnlineLinear:
         bound = self.feature_bound
@@ -252,15 +285,23 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
             return rows, squared
         return with_constant(rows), squared + 1.0
 
-    def _store_rounds(self, solver: OnlineLinear, pairs: bool) -> None:
+    def _store_rounds(self, solver: OnlineLinear, noise: Noise, same: bool) -> None:
+        pairs = not noise.knows_covariance
         theta = solver.finish(self._state)
         report = solver.report(self._state, pairs)
         self.n_rounds_ = self._state.rounds
         self.learning_rate_, self.radius_ = report["step"], report["radius"]
         self.progressive_loss_ = report["loss"]
-        unbiased = self.correction == 1.0 and not self.standardize
-        self.theory_bound_ = report["bound"] if unbiased else np.inf
         d = self.n_features_in_
+        unbiased = self.correction == 1.0 and not self.standardize
+        # Cov(n, noise of y) is in the gradient, but not in its bound.
+        apart = not np.any(noise.target_covariance(d))
+        # The step of a horizon is fixed, unless the noise changes in its course.
+        fixed = self.learning_rate == "theory" and self.horizon and not pairs
+        size = float(self._state.sums[NOISE]) if fixed else 0.0
+        kept = self._keeps_promise(PROMISES, (pairs, size)) and (same or not fixed)
+        proven = unbiased and apart and kept
+        self.theory_bound_ = report["bound"] if proven else np.inf
         self._store(theta[:d], float(theta[d]) if self.fit_intercept else 0.0)
 
     def _store(self, w: Floats, intercept: float) -> None:

@@ -9,10 +9,10 @@ from ..._params import refused
 from ..._typing import Floats, Indices
 from ...corrections import (
     CorrectableKernel,
+    Gaussian,
     OneCopy,
     RandomFeatures,
     Surrogate,
-    corrected_gram,
     corrected_rows,
     pair_quadratic,
 )
@@ -21,9 +21,10 @@ from ...corrections.landmarks import (
     folds,
     penalised_minimum,
     pooled,
+    quadratic,
     whitening,
 )
-from ...noise import Exact, Noise
+from ...noise import Exact, GaussianNoise, Noise
 
 #: From rows and all targets to the rows' estimate of the risk.
 Problem = Callable[[Indices, Floats], Quadratic]
@@ -41,35 +42,57 @@ TIE = 2.0
 
 
 def feature_problem(
-    owner: object, features: RandomFeatures, copies: Floats, factor: Floats | None
+    owner: object,
+    features: RandomFeatures,
+    copies: Floats,
+    factor: Floats | None,
+    weights: Floats,
 ) -> Problem:
-    """The risk of weights on random features, from copies of shape (m, n, d)."""
+    """The risk of weights on random features, from copies of shape (m, n, d).
+
+    Rows count by `weights`, shape (n,).
+    """
     exact = len(copies) == 1 and isinstance(features.noise, Exact)
     if len(copies) == 1 and not exact:
         rule = "given with random_features=True, which needs two copies"
         remedy = "pass X2, or leave random_features out"
         raise ValueError(refused(owner, "X2", rule, None, remedy))
-    return _quadratics(np.stack([features.noisy(c, factor) for c in copies]), exact)
+    psi = np.stack([features.noisy(c, factor) for c in copies])
+    return _quadratics(psi, exact, weights)
 
 
 def landmark_problem(
-    kernel: CorrectableKernel, surrogate: Surrogate, copies: Floats, landmarks: Floats
+    kernel: CorrectableKernel,
+    surrogate: Surrogate,
+    copies: Floats,
+    landmarks: Floats,
+    weights: Floats,
 ) -> Problem:
-    """The risk of coefficients on landmarks, from copies of shape (m, n, d)."""
+    """The risk of coefficients on landmarks, from copies of shape (m, n, d).
+
+    Rows count by `weights`, shape (n,). Under Gaussian noise of known covariance the
+    mean of a row's copies says all that they say of the clean row. A Gaussian kernel's
+    risk is therefore estimated from the mean, one copy of noise Σ/m: of all unbiased
+    estimates that is the one of least variance (Lehmann and Scheffé), and it asks for
+    M − 2Σ ≻ 0 from two copies, as products of different copies do.
+    """
     noise: Noise = surrogate.noise
     exact = len(copies) == 1 and isinstance(noise, Exact)
-    if len(copies) == 1 and not exact:
+    sufficient = isinstance(kernel, Gaussian) and isinstance(noise, GaussianNoise)
+    if sufficient or (len(copies) == 1 and not exact):
         gaussian: Any = kernel
-        one = OneCopy(gaussian, noise, landmarks)
-        return lambda rows, y: one.quadratic(copies[0][rows], y[rows])
-    return _quadratics(
-        np.stack([surrogate.matrix(c, landmarks) for c in copies]), exact
-    )
+        m, _, d = copies.shape
+        one = OneCopy(gaussian, noise.rescaled(np.ones(d), 1.0 / m), landmarks)
+        mean = copies.mean(axis=0)
+        return lambda rows, y: one.quadratic(mean[rows], y[rows], weights[rows])
+    psi = np.stack([surrogate.matrix(c, landmarks) for c in copies])
+    return _quadratics(psi, exact, weights)
 
 
-def plain_problem(values: Floats) -> Problem:
+def plain_problem(values: Floats, weights: Floats | None = None) -> Problem:
     """The risk of the rows as they are, from their features, shape (n, m)."""
-    return _quadratics(values[None], exact=True)
+    weights = np.ones(len(values)) if weights is None else weights
+    return _quadratics(values[None], True, weights)
 
 
 class BatchFit(NamedTuple):
@@ -110,7 +133,12 @@ class BatchFit(NamedTuple):
 
 
 def best_fit(
-    corrected: Problem, values: Floats | None, K: Floats, y: Floats, alpha: float | None
+    corrected: Problem,
+    values: Floats | None,
+    K: Floats,
+    y: Floats,
+    alpha: float | None,
+    weights: Floats | None = None,
 ) -> BatchFit:
     r"""The corrected fit, or a safe one where the noise leaves nothing to go by.
 
@@ -138,14 +166,19 @@ def best_fit(
     alpha : float or None
         n·λ, to be taken as it is unless the fit leaves the targets' range; None chooses
         it.
+    weights : array of shape (n,) or None
+        A row of weight k counts as k rows.
     """
-    whiten, n = whitening(K), len(y)
-    problems = [corrected] if values is None else [corrected, plain_problem(values)]
-    if alpha is None and n >= 2:
-        return _judged_fit(problems, values, whiten, y)
+    weights = np.ones(len(y)) if weights is None else weights
+    whiten, n = whitening(K), float(weights.sum())
+    problems = [corrected]
+    if values is not None:
+        problems.append(plain_problem(values, weights))
+    if alpha is None and len(y) >= 2:
+        return _judged_fit(problems, values, whiten, y, weights)
     penalty = np.array([1.0 if alpha is None else alpha / n])
     for which, problem in enumerate(problems):
-        c = penalised_minimum(problem(np.arange(n), y), whiten, penalty)[0]
+        c = penalised_minimum(problem(np.arange(len(y)), y), whiten, penalty)[0]
         # An uncorrected ridge fit is shrunken: it cannot leave the range.
         if which == 1 or values is None or within_reach(values @ c, y):
             break
@@ -163,10 +196,14 @@ def within_reach(values: Floats, y: Floats) -> bool:
 
 
 def _judged_fit(
-    problems: list[Problem], values: Floats | None, whiten: Floats, y: Floats
+    problems: list[Problem],
+    values: Floats | None,
+    whiten: Floats,
+    y: Floats,
+    counts: Floats,
 ) -> BatchFit:
     parts = folds(len(y), FOLDS)
-    sizes = np.array([len(rows) for rows in parts], dtype=np.float64)
+    sizes = np.array([counts[rows].sum() for rows in parts])
     own = [[problem(rows, y) for rows in parts] for problem in problems]
     held_out: list[list[Floats]] = [[] for _ in problems]
     shares = []
@@ -177,12 +214,12 @@ def _judged_fit(
             held_out[-1].append(_risk(problems[-1](rows[group], y), fits[-1]))
             if values is not None:
                 held_out[0].append(_risk(problems[0](rows[group], y), np.stack(fits)))
-            shares.append(len(group) / len(y))
+            shares.append(counts[rows[group]].sum() / counts.sum())
     weights = np.array(shares)
     safe = safe_penalty(np.stack(held_out[-1]), weights)
     trusted = True
     if values is not None:
-        total = float(np.mean(y**2))
+        total = float(np.average(y**2, weights=counts))
         better, trusted = better_than_safe(np.stack(held_out[0]), safe, weights, total)
         for at in better:
             c = _whole_fit(own[0], sizes, whiten, at)
@@ -255,11 +292,11 @@ def _mean_and_error(risks: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return np.asarray(mean), np.asarray(error)
 
 
-def _quadratics(psi: Floats, exact: bool) -> Problem:
+def _quadratics(psi: Floats, exact: bool, weights: Floats) -> Problem:
     def of_rows(rows: Indices, y: Floats) -> Quadratic:
-        if not exact:
-            return pair_quadratic(psi[:, rows], y[rows])
-        own = corrected_rows(psi[:, rows], Exact())
-        return Quadratic(corrected_gram(own), own.mean.T @ y[rows] / len(own.mean))
+        own, target, counts = psi[:, rows], y[rows], weights[rows]
+        if exact:
+            return quadratic(corrected_rows(own, Exact()), target, counts)
+        return pair_quadratic(own, target, counts)
 
     return of_rows

@@ -111,8 +111,8 @@ def bound_is_proven(
 
     W rests on 0 ≤ k̂ ≤ R²k, true of Gaussian noise only (under Laplace noise k̂ takes
     both signs). A budget drops part of each gradient; random features span a space
-    without the comparators; noise corrected in part leaves a bias; a width or scale
-    taken from the noisy rows depends on their noise.
+    without the comparators; noise corrected in part leaves a bias; a width, a scale or
+    a centre taken from the noisy rows depends on their noise.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def bound_is_proven(
     correction : float
         Factor on the noise's covariance.
     chosen : bool
-        Whether width or scale were taken from the rows.
+        Whether width, scale or centre were taken from the rows.
     exact : bool
         Whether the surrogate's own space is used, not random features.
     """

@@ -93,6 +93,8 @@ class OnlineKernel(OnlineSolver):
             target_bound=target_bound,
         )
 
+    _stated = ("target_bound",)  # every row's surrogate feature has the norm R
+
     def validate(self) -> None:
         """A budget of at least 1, a tolerance in (0, 1)."""
         super().validate()

@@ -5,7 +5,7 @@ is the parallel-world form of algorithm 2 in O(D) a round.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ...corrections.covariances import (
     SharedFull,
 )
 from ._loops import linear as loop
+from ._loops.linear import NOISE as NOISE
 
 #: Steps tried side by side by "auto", in units of 1/E‖x̃‖².
 CANDIDATES = (0.4, 0.2, 0.1, 0.05, 0.025)
@@ -44,7 +45,8 @@ class OnlineSolver(Parameters):
     horizon : int or None
         Number of rounds, if known in advance (for ``"theory"``).
     feature_bound, target_bound : float or None
-        B_x̃ and B_ỹ of the theory; None means running root mean squares.
+        B_x̃ and B_ỹ of the theory, which the regret bound needs; None means running root
+        mean squares.
     """
 
     def __init__(
@@ -93,6 +95,9 @@ class OnlineSolver(Parameters):
             rule, remedy = "one that began with these options", "begin anew with init"
             raise ValueError(refused(self, "state", rule, "another", remedy))
 
+    #: Bounds that the regret bound needs; running means are no bounds.
+    _stated: ClassVar[tuple[str, ...]] = ("feature_bound", "target_bound")
+
     # -- numbers for the loops ---------------------------------------------------------
 
     def _steps(self) -> tuple[Floats, int]:
@@ -123,6 +128,8 @@ class OnlineSolver(Parameters):
             return np.inf
         if isinstance(self.radius, str):  # a ball that follows the rows proves nothing
             return np.inf
+        if any(getattr(self, name) is None for name in self._stated):
+            return np.inf  # nor does a running mean of what the rows have been
         if self.learning_rate == "theory" and self.horizon is None:
             return theory.regret_bound(ball, root**2, int(rounds), fixed=False)
         if self.learning_rate == "theory":

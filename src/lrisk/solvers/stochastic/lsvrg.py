@@ -34,8 +34,9 @@ class LSVRG(StochasticSolver):
         How much; ``"theory"`` is 4nG²/μ of Theorem 4, for Lipschitz losses.
     epoch_length : int or None, default=None
         N; None means n, or 4(n + 8κ) with ``learning_rate="theory"``.
-    checkpoint_probability : float in [0, 1), default=0.0
-        q*, the chance in each step to take the full gradient anew, with the old λ.
+    checkpoint_probability : float in [0, 1) or "theory", default=0.0
+        q*, the chance in each step to take the full gradient anew, with the old λ;
+        ``"theory"`` is the 1/n that the proof of Theorem 4 takes (appendix E.2).
     max_epochs : int, default=64
     learning_rate : "auto", "theory" or float, default="auto"
         η. ``"auto"`` starts from the rows' smoothness and halves when F explodes,
@@ -56,7 +57,7 @@ class LSVRG(StochasticSolver):
         smoothing: str | None = None,
         nu: float | str = 0.0,
         epoch_length: int | None = None,
-        checkpoint_probability: float = 0.0,
+        checkpoint_probability: float | str = 0.0,
         max_epochs: int = 64,
         learning_rate: str | float = "auto",
         tol: float = 0.0,
@@ -88,6 +89,8 @@ class LSVRG(StochasticSolver):
             raise ValueError(refused(self, "nu", rule, self.nu, remedy))
         if self.epoch_length is not None:
             check_count(self, "epoch_length", self.epoch_length)
+        if self.checkpoint_probability == "theory":
+            return
         remedy = "0 means a full gradient only when the losses are sorted"
         check_real(
             self,
@@ -129,8 +132,10 @@ class LSVRG(StochasticSolver):
         indices = self._draw(weights, state, work, rng)
         uniform = self.sampling == "uniform"
         ends = [len(indices)]
-        if self.checkpoint_probability > 0.0:
-            anew = rng.random(len(indices)) < self.checkpoint_probability
+        chance = self.checkpoint_probability
+        chance = 1.0 / work.n if isinstance(chance, str) else chance
+        if chance > 0.0:
+            anew = rng.random(len(indices)) < chance
             ends = [*np.flatnonzero(anew), len(indices)]
         begin, passes = 0, 1.0
         for number, end in enumerate(ends):

@@ -19,13 +19,14 @@ from collections.abc import Callable
 import numpy as np
 
 from ..._params import check_choice, check_count, check_real, refused
-from ..._typing import Floats
+from ..._typing import Bools, Floats
 from ...losses import Squared
 from ...objective import Objective
 from ...spaces.capabilities import bounded
 from ..solution import Monitor, Record, Solution, Solver, Status
 from .fast_forward import FastForward
 from .kept import LowestRows
+from .steps import Moving, far_rows, kept_step, searched_step
 
 Schedule = str | float | Callable[[int], float]
 
@@ -41,13 +42,21 @@ class SubquantileGradient(Solver):
     max_iter : int, default=30000
         Steps. Without a penalty their number is what regularises: T steps act like a
         ridge of about ‖K‖/T.
-    learning_rate : {"auto", "inverse_sqrt"}, float or callable, default="auto"
-        ``"auto"`` is 1/β in every step and ``"inverse_sqrt"`` 1/(β√k); a number is the
-        step itself and a function gives it for k = 1, 2, …
+    learning_rate : str, float or callable, default="auto"
+        ``"auto"`` is 1/β in every step and ``"inverse_sqrt"`` 1/(β√k); ``"kept"`` is
+        1/β of the rows that are kept, ``"line_search"`` the step that a search on their
+        loss finds; a number is the step itself and a function gives it for k = 1, 2, …
     radius : float or None, default=None
         R, the largest ‖f‖; None means no limit.
-    start : {"zero", "glorot"}, default="zero"
-        Glorot's start draws every coefficient uniformly from ±√(6/n).
+    start : {"zero", "glorot", "weights"}, default="zero"
+        ``"glorot"`` is the paper's: one coefficient for each of the n rows, uniform on
+        ±√(6/n), so that f = Σ w_i k(x_i, ·). ``"weights"`` draws the d weights of a
+        linear function from ±√(6/(d + 1)) instead, as Glorot's rule has it for a layer
+        of one output. A new draw in every fit, from the `random_state` where there is
+        one. Intercepts begin at zero.
+    kernel_filter : float or None, default=None
+        Leave out rows whose k(x, x) is more than so many (robust) deviations from the
+        median (section 3.2), the farthest ones, and no more than the spectrum trims.
     fast_forward : bool, default=True
         Skip over steps that keep the same rows (squared loss in a kernel space with a
         constant step and no radius): the same iterates up to rounding, in less time.
@@ -73,6 +82,7 @@ class SubquantileGradient(Solver):
         learning_rate: Schedule = "auto",
         radius: float | None = None,
         start: str = "zero",
+        kernel_filter: float | None = None,
         fast_forward: bool = True,
     ) -> None:
         self.tol = tol
@@ -80,6 +90,7 @@ class SubquantileGradient(Solver):
         self.learning_rate = learning_rate
         self.radius = radius
         self.start = start
+        self.kernel_filter = kernel_filter
         self.fast_forward = fast_forward
         self.validate()
 
@@ -87,14 +98,21 @@ class SubquantileGradient(Solver):
         """Positive steps and radius; a known start."""
         check_real(self, "tol", self.tol, low=0, remedy="0 takes every step")
         check_count(self, "max_iter", self.max_iter)
-        check_choice(self, "start", self.start, ("zero", "glorot"))
+        check_choice(self, "start", self.start, ("zero", "glorot", "weights"))
         check_choice(self, "fast_forward", self.fast_forward, (True, False))
         if self.radius is not None:
             remedy = "None means no limit"
             check_real(self, "radius", self.radius, low=0, low_open=True, remedy=remedy)
+        if self.kernel_filter is not None:
+            remedy = "10 leaves out what is very far"
+            check_real(
+                self, "kernel_filter", self.kernel_filter, low=0, low_open=True,
+                remedy=remedy,
+            )  # fmt: skip
         rate = self.learning_rate
         if isinstance(rate, str):
-            check_choice(self, "learning_rate", rate, ("auto", "inverse_sqrt"))
+            names = ("auto", "inverse_sqrt", "kept", "line_search")
+            check_choice(self, "learning_rate", rate, names)
         elif not callable(rate):
             remedy = "'auto' is 1/β"
             check_real(self, "learning_rate", rate, low=0, low_open=True, remedy=remedy)
@@ -127,6 +145,8 @@ class SubquantileGradient(Solver):
         theta = self._first(objective, rng) if start is None else start.copy()
         lowest = LowestRows(objective.ranking)
         rate = self._rates(objective, lowest)
+        moving = self._moving(objective, rate)
+        far = self._far(objective, lowest)
         forward = self._forward(objective, lowest, rate)
         every = max(1, self.max_iter // self.records)
         history: list[Record] = []
@@ -136,7 +156,7 @@ class SubquantileGradient(Solver):
         while True:
             scores = space.scores(theta)
             losses = loss.value(y, scores)
-            taken = lowest.weights(losses)
+            taken = lowest.weights(losses if far is None else _last(losses, far))
             gradient = self._gradient(objective, theta, scores, taken)
             if step % every == 0 or step >= self.max_iter:
                 record = self._record(objective, step, theta, scores, losses, taken)
@@ -156,7 +176,10 @@ class SubquantileGradient(Solver):
                 if jumped:
                     step += jumped
                     continue
-            theta -= rate(step + 1) * gradient
+            if moving is None:
+                theta -= rate(step + 1) * gradient
+            else:
+                theta -= moving(theta, gradient, losses, taken) * gradient
             step += 1
             if self.radius is not None:
                 self._project(objective, theta)
@@ -178,12 +201,44 @@ class SubquantileGradient(Solver):
     # -- parts -------------------------------------------------------------------------
 
     def _first(self, objective: Objective, rng: np.random.Generator | None) -> Floats:
-        size = objective.space.size
+        space = objective.space
+        theta = np.zeros(space.size)
         if self.start == "zero":
-            return np.zeros(size)
+            return theta
         generator = np.random.default_rng() if rng is None else rng
-        limit = np.sqrt(6.0 / objective.space.n_rows)
-        return generator.uniform(-limit, limit, size)
+        free = space.n_scores if space.intercept else 0
+        if self.start == "weights":
+            if hasattr(space, "matrix"):
+                rule = "'zero' or 'glorot' for a kernel, which has no other weights"
+                remedy = "use a linear estimator"
+                raise ValueError(refused(self, "start", rule, self.start, remedy))
+            count = theta.size - free
+            limit = np.sqrt(6.0 / (count / space.n_scores + 1.0))
+            theta[:count] = generator.uniform(-limit, limit, count)
+            return theta
+        limit = np.sqrt(6.0 / space.n_rows)
+        shape = (space.n_rows, space.n_scores)[: 1 + objective.loss.per_class]
+        theta = space.pullback(theta, generator.uniform(-limit, limit, shape))
+        theta[theta.size - free :] = 0.0
+        return theta
+
+    def _moving(
+        self, objective: Objective, rate: Callable[[int], float]
+    ) -> Moving | None:
+        """Steps that depend on the rows that are kept."""
+        if self.learning_rate == "kept":
+            return kept_step(objective)
+        if self.learning_rate == "line_search":
+            return searched_step(objective, rate(1))
+        return None
+
+    def _far(self, objective: Objective, lowest: LowestRows) -> Bools | None:
+        """Rows that the filter leaves out."""
+        if self.kernel_filter is None:
+            return None
+        n = objective.space.n_rows
+        trimmed = int(np.sum(lowest.weights(np.arange(n, dtype=np.float64)) == 0.0))
+        return far_rows(objective.space, float(self.kernel_filter), trimmed)
 
     def _rates(
         self, objective: Objective, lowest: LowestRows
@@ -198,9 +253,9 @@ class SubquantileGradient(Solver):
         curvature = bounded(objective.space).largest_curvature(objective.ranking.mass)
         curvature *= objective.loss.smoothness * lowest.density
         inverse = 1.0 / max(curvature + objective.mu, 1e-300)
-        if rate == "auto":
-            return lambda k: inverse
-        return lambda k: inverse / float(np.sqrt(k))
+        if rate == "inverse_sqrt":
+            return lambda k: inverse / float(np.sqrt(k))
+        return lambda k: inverse
 
     def _forward(
         self,
@@ -209,10 +264,11 @@ class SubquantileGradient(Solver):
         rate: Callable[[int], float],
     ) -> FastForward | None:
         """The fast-forward, where it applies."""
-        schedule = callable(self.learning_rate) or self.learning_rate == "inverse_sqrt"
+        rate_is_fixed = isinstance(self.learning_rate, float | int)
         applies = (
             self.fast_forward
-            and not schedule
+            and (rate_is_fixed or self.learning_rate == "auto")
+            and self.kernel_filter is None
             and self.radius is None
             and isinstance(objective.loss, Squared)
             and hasattr(objective.space, "matrix")
@@ -270,6 +326,11 @@ class SubquantileGradient(Solver):
         if norm > self.radius:
             free = objective.space.n_scores if objective.space.intercept else 0
             theta[: theta.size - free] *= self.radius / norm
+
+
+def _last(losses: Floats, far: Bools) -> Floats:
+    """The losses, those of far rows above all others."""
+    return np.where(far, 2.0 * np.max(np.abs(losses)) + 1.0, losses)
 
 
 class _Watch:

@@ -28,13 +28,19 @@ def choose_radius(radius, sums, d):  # type: ignore[no-untyped-def]
 
 @jit
 def gradient_size(radius, bounds, pairs, sums):  # type: ignore[no-untyped-def]
-    """√G: what E‖g‖² stays below (see `lrisk.corrections.bounds`)."""
+    """√G: what E‖g‖² stays below (see `lrisk.corrections.bounds`).
+
+    A stated B_x̃ bounds the fourth moment too, E‖x̃‖⁴ ≤ B_x̃⁴, so that no step depends on
+    the noise of its row.
+    """
     count = max(sums[COUNT], 1.0)
     feature = bounds[0] if bounds[0] >= 0.0 else np.sqrt(sums[SQUARED] / count)
     target = bounds[1] if bounds[1] >= 0.0 else np.sqrt(sums[TARGET] / count)
     if pairs:
         return 2.0 * (radius * feature + target) * feature
-    fourth = max(np.sqrt(sums[FOURTH] / count), feature * feature)
+    fourth = feature * feature
+    if bounds[0] < 0.0:
+        fourth = max(np.sqrt(sums[FOURTH] / count), fourth)
     return 2.0 * (radius * fourth + target * feature + sums[NOISE] * radius)
 
 

@@ -1,0 +1,129 @@
+"""The index of docs/papers.md: complete, and nothing in it is made up."""
+
+import ast
+import functools
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+KINDS = ("equation", "figure", "table", "algorithm")
+#: These share one counter in a paper.
+STATEMENTS = ("definition", "theorem", "lemma", "corollary", "proposition",
+              "assumption")  # fmt: skip
+#: Last number of each kind, by paper.
+LAST = {
+    "1": {"equation": 31, "figure": 20, "table": 2, "algorithm": 8, "statement": 21},
+    "2": {"equation": 118, "figure": 1, "table": 4, "algorithm": 1, "statement": 25},
+    "3": {"equation": 4, "figure": 0, "table": 0, "algorithm": 2, "statement": 2},
+}
+BECAUSE = "not implemented, because "
+
+
+def rows():
+    text = (ROOT / "docs" / "papers.md").read_text("utf-8")
+    lines = text.split("| paper | item |")[1].splitlines()[2:]
+    found = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in lines
+        if line.startswith("|")
+    ]
+    assert all(len(row) == 6 for row in found)
+    return found
+
+
+ROWS = rows()
+ids = [f"{row[0]}: {row[1]}" for row in ROWS]
+
+
+def numbers(item):
+    """Kind and number of everything that an item names: "equations 9 to 11"."""
+    words = "|".join((*KINDS, *STATEMENTS))
+    pattern = rf"({words.replace('corollary', 'corollary|corollarie')})s? "
+    pattern += r"(\d+(?:(?:, | and | to )\d+)*)"
+    for kind, text in re.findall(pattern, item):
+        kind = "statement" if kind.rstrip("ie") in map(_stem, STATEMENTS) else kind
+        for part in re.split(r", | and ", text):
+            first, _, last = part.partition(" to ")
+            for number in range(int(first), int(last or first) + 1):
+                yield kind, number
+
+
+def _stem(word):
+    return word.rstrip("ie")
+
+
+@pytest.mark.parametrize("paper", LAST)
+def test_every_number_of_the_papers_has_a_row(paper):
+    named = {pair for row in ROWS if row[0] == paper for pair in numbers(row[1])}
+    for kind, last in LAST[paper].items():
+        own = {number for what, number in named if what == kind}
+        assert set(range(1, last + 1)) <= own, (kind, set(range(1, last + 1)) - own)
+
+
+def test_no_item_comes_twice():
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+def test_what_implements_it_exists_or_is_said_to_be_missing(row):
+    function = row[3]
+    if function.startswith("not "):
+        assert function.startswith(BECAUSE) and len(function) > len(BECAUSE) + 10
+        return
+    (name,) = re.fullmatch(r"`(lrisk[\w.]*)`", function).groups()
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[cut:]:
+            found = getattr(found, attribute)
+        return
+    raise AssertionError(f"{name} does not exist")
+
+
+@functools.cache
+def names(path):
+    """Functions of a test file, those of classes as Class::name."""
+    tree, found = ast.parse((ROOT / path).read_text("utf-8")), set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {
+                f"{node.name}::{inner.name}"
+                for inner in node.body
+                if isinstance(inner, ast.FunctionDef)
+            }
+    return found
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+def test_the_test_exists(row):
+    if not row[4]:
+        assert row[3].startswith(BECAUSE)  # what is implemented has a test
+        return
+    path, _, name = row[4].strip("`").partition("::")
+    assert name in names(path), sorted(names(path))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+def test_the_page_exists_or_the_command_that_writes_it(row):
+    if not row[5]:
+        return
+    sys.path.insert(0, str(ROOT))
+    try:
+        from experiments._experiment import all_experiments
+    finally:
+        sys.path.remove(str(ROOT))
+    name, path = re.fullmatch(r"\[([\w-]+)\]\((results/[\w-]+\.md)\)", row[5]).groups()
+    assert path == f"results/{name}.md"
+    assert name in all_experiments()
+    if not (ROOT / "docs" / path).exists():
+        told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
+        assert f"`python -m experiments {name}`" in told
