@@ -345,12 +345,14 @@ def _studentised(
     risk, influence = 0.0, np.zeros(len(counts))
     total = float(weight @ counts)
     for sign, order, x in samples:
-        mass = (weight * counts)[order] / total
+        mass = (weight * counts)[order]
         drawn = mass > 0.0
         rows, x, mass = order[drawn], x[drawn], mass[drawn]
-        P = np.minimum(np.cumsum(mass), np.nextafter(1.0, 0.0))
+        # Divided last: a share of equal rows that ends at a kink of S ends there
+        # exactly, and the gap of losses beyond it counts.
+        P = np.cumsum(mass)
+        P, mass = P / P[-1], mass / P[-1]
         slopes = spectrum.density(P[:-1])
-        P[-1] = 1.0
         sigma = spectrum.increments(P, mass)
         risk += sign * float(sigma @ x) / float(sigma.sum())
         psi = np.zeros(len(x))
