@@ -34,12 +34,11 @@ BOUNDED: dict[str, Law] = {
 }
 #: Spectra by number of rows; the last has fewer rows in the tail than it takes.
 SPECTRA = {
-    200: ("mean", "superquantile:0.5", "superquantile:0.75", "extremile:3",
-          "subquantile:0.8", "superquantile:0.9"),
+    200: ("mean", "superquantile:0.5", "superquantile:0.75", "superquantile:0.9"),
     2000: ("mean", "superquantile:0.9", "superquantile:0.975", "superquantile:0.99"),
 }  # fmt: skip
 #: Of the bootstrap; 999 is the default, and costs more here than it tells.
-RESAMPLES = 399
+RESAMPLES = 499
 LOW, HIGH = 0.93, 0.97
 
 
@@ -54,7 +53,8 @@ def coverage(
     draw: Any, n: int, truth: float, spectrum: str, sets: int, **options: Any
 ) -> tuple[float, float, float]:
     """Shares of the sets whose interval holds the truth, lies below it, above it."""
-    rng = np.random.default_rng(n)
+    # Settings must not share their luck.
+    rng = np.random.default_rng([n, *spectrum.encode(), int(1e6 * abs(truth))])
     ends = np.array(
         [
             risk_interval(draw(rng, n), spectrum, random_state=rng, **options)[1:3]
@@ -74,13 +74,14 @@ def bootstrap(sets: int) -> None:
                 began = time.process_time()
                 rows = 1.0 / np.sum(parse_spectrum(spectrum).weights(n) ** 2)
                 few = rows < FEWEST_IN_TAIL * (1.0 - 1e-9)
+                own = sets // 10 if few else sets
                 with warnings.catch_warnings(record=True) as caught:
                     warnings.simplefilter("always")
                     held, below, above = coverage(
-                        draw, n, truth(ppf, spectrum), spectrum, sets,
+                        draw, n, truth(ppf, spectrum), spectrum, own,
                         n_resamples=RESAMPLES,
                     )  # fmt: skip
-                warned = len(caught) == sets if few else not caught
+                warned = len(caught) == own if few else not caught
                 good = warned and (few or LOW <= held <= HIGH)
                 word = "ok" if good else "MISSED"
                 note = ", warns" if few else ""

@@ -115,9 +115,9 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
     >>> from sklearn.linear_model import LinearRegression
     >>> from lrisk import RiskMeta, risk
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = RiskMeta(LinearRegression(), "superquantile:0.9", cv=None).fit(X, y)
-    >>> ordinary = LinearRegression().fit(X, y)
-    >>> risks = [risk((m.predict(X) - y) ** 2) for m in (model, ordinary)]
+    >>> spectrum, ordinary = "superquantile:0.9", LinearRegression().fit(X, y)
+    >>> model = RiskMeta(LinearRegression(), spectrum, cv=None).fit(X, y)
+    >>> risks = [risk((m.predict(X) - y) ** 2, spectrum) for m in (model, ordinary)]
     >>> bool(risks[0] < risks[1])
     True
     """
