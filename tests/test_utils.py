@@ -13,7 +13,7 @@ from lrisk.utils import all_estimators
 
 ESTIMATORS = dict(all_estimators())
 #: What a constructor must be given.
-NEEDED = {"Sever": {"estimator": Ridge()}}
+NEEDED = {name: {"estimator": Ridge()} for name in ("RiskMeta", "Sever")}
 
 
 def test_they_are_all_that_can_be_imported_by_a_public_name():

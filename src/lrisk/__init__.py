@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from . import (
         analysis,
         baselines,
+        boosting,
         datasets,
         displays,
         losses,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         RiskClassifier,
         RiskClassifierCV,
         RiskKMeans,
+        RiskMeta,
         RiskRegressor,
         RiskRegressorCV,
         RobustClassifier,
@@ -59,6 +61,7 @@ __all__ = [
     "RiskClassifier",
     "RiskClassifierCV",
     "RiskKMeans",
+    "RiskMeta",
     "RiskRegressor",
     "RiskRegressorCV",
     "RobustClassifier",
@@ -68,6 +71,7 @@ __all__ = [
     "analysis",
     "audit",
     "baselines",
+    "boosting",
     "certify",
     "datasets",
     "displays",
@@ -86,8 +90,8 @@ __all__ = [
 # Names are imported when they are first asked for: `lrisk --help` must not wait for
 # scikit-learn and numba.
 _MODULES = {
-    "analysis", "baselines", "datasets", "displays", "losses", "metrics", "noise",
-    "solvers", "spectra", "utils",
+    "analysis", "baselines", "boosting", "datasets", "displays", "losses", "metrics",
+    "noise", "solvers", "spectra", "utils",
 }  # fmt: skip
 _HOMES = {
     "AuditResult": ".analysis.audit",

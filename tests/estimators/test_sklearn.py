@@ -1,6 +1,7 @@
 """scikit-learn's own checks."""
 
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lrisk
@@ -56,6 +57,9 @@ def _refused(estimator):
         lrisk.RobustRegressor(),
         lrisk.RobustRegressor("rbf"),
         lrisk.RobustRegressor("rbf", n_components=8),
+        lrisk.RiskMeta(Ridge()),
+        lrisk.RiskMeta(Ridge(), cv=None),
+        lrisk.RiskMeta(LogisticRegression(max_iter=1000)),
     ],
     expected_failed_checks=_refused,
 )

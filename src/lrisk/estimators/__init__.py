@@ -5,6 +5,7 @@ from .cluster import RiskKMeans
 from .kernel import KernelRiskClassifier, KernelRiskRegressor
 from .label_errors import LabelErrorDetector
 from .linear import RiskClassifier, RiskRegressor
+from .meta import RiskMeta
 from .noise import (
     NoiseCorrectedClassifier,
     NoiseCorrectedKernelRegressor,
@@ -29,6 +30,7 @@ __all__ = [
     "RiskClassifier",
     "RiskClassifierCV",
     "RiskKMeans",
+    "RiskMeta",
     "RiskPath",
     "RiskRegressor",
     "RiskRegressorCV",

@@ -31,6 +31,7 @@ from ..procedures.outliers.regression import NOT_ASKED
 from ..ranking import check_row_weights
 from ..spaces import KernelRows
 from ..spaces.kernels import PARAMETERS
+from .prediction_intervals import Calibration, PredictionIntervals
 from .robust_base import KernelParameter, RobustEstimator, given
 from .row_facts import check_groups, rows_of_any_size
 
@@ -64,7 +65,7 @@ class SelectedStage(NamedTuple):
     evidence: float
 
 
-class RobustRegressor(RegressorMixin, RobustEstimator):
+class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
     r"""(Kernel) ridge regression with an unknown share of wrong rows.
 
     Rows are compared with a robust reference that they have not moved: a flexible one,
@@ -266,6 +267,9 @@ class RobustRegressor(RegressorMixin, RobustEstimator):
                 detection = detection.without(found.belong)
                 self._explainer = Explainer.of(own_X[~detection.flagged])
             self._store(found, detection, distinct.weights)
+            self._calibration_ = Calibration.of(
+                found, detection, own_y, self._values(own_X), distinct.weights
+            )
             index = np.full(len(y), -1)
             index[rows] = distinct.number
             self._to_all_rows(

@@ -80,6 +80,7 @@ class RobustFit(NamedTuple):
     chosen : "ordinary", "held back", "robust" or "without leverage"
     errors : capped leave-one-out errors on the rows kept, by the name of the fit
     coef_se : standard errors of the coefficients of a line
+    kept : rows of the fit; None for all
     """
 
     fit: LinearFit | KernelFit
@@ -88,6 +89,7 @@ class RobustFit(NamedTuple):
     chosen: str
     errors: dict[str, float]
     coef_se: Floats | None = None
+    kept: Bools | None = None
 
 
 class RowWeights(NamedTuple):
@@ -167,7 +169,7 @@ def fit_judged(
         "ordinary": capped_error(ordinary.left_out[kept], cap),
     }
     se = _errors_of(fit, X[kept], weights[kept], final[kept])
-    return RobustFit(fit, leverage_rows, belong, chosen, errors, se)
+    return RobustFit(fit, leverage_rows, belong, chosen, errors, se, kept)
 
 
 def _errors_of(
