@@ -12,7 +12,7 @@ from ..crossfit import CrossFit, Fits
 from ..facts import Change, Finding
 from ..models import expect
 from ..numbers import counted
-from ..tails import NoiseTail, noise_tail
+from ..tails import MOST, NoiseTail, noise_tail
 from .base import Context, first_rows
 from .evidence import Evidence, FarRows
 from .repairs import DEGREES, INCHES, POINTS, POUNDS, Repair, either_way, repair_of
@@ -110,13 +110,13 @@ def _of_target(
     table: Table, found: CrossFit, free: Bools, level: float, slipped: Slipped
 ) -> None:
     """Slips of the targets of the free rows, the likeliest first."""
-    y = table.y[found.rows]
-    expected, scale = _expected(found)
+    y, rng = table.y[found.rows], np.random.default_rng(0)
+    expected, scale = _expected(found, free, rng)
     with np.errstate(over="ignore"):
         sizes = np.abs(y - expected) / scale
-    noise = noise_tail(sizes, MISFIT) or PLAIN_NOISE
-    at = np.flatnonzero(free & (sizes > MISFIT) & np.isfinite(sizes))
-    some = np.random.default_rng(0).permutation(len(at)) < MOST_ROWS
+    noise = noise_tail(sizes[np.isfinite(sizes)], MISFIT) or PLAIN_NOISE
+    at = np.flatnonzero(free & (sizes > MISFIT) & (sizes < np.inf))
+    some = rng.permutation(len(at)) < MOST_ROWS
     tries = list(REPAIRS)
     while tries and np.sum(some) >= FEWEST:
         rows = FarRows(y[at], expected[at], scale[at], noise, MISFIT)
@@ -201,19 +201,24 @@ def _of_features(
     return free_rows
 
 
-def _expected(found: CrossFit) -> tuple[Floats, Floats]:
+def _expected(
+    found: CrossFit, free: Bools, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """What is expected of rows, and noise scales, by fits that resist wrong rows.
 
     Predictions from elsewhere may have learnt from rows with the very slip, and are
-    off where these are many: there the audit's own fits are asked.
+    off where these are many: there the audit's own fits are asked, about the free rows
+    and as many as tell the noise.
     """
     if not found.own_label:
         return found.expected, found.scale
-    expected, scale = np.zeros((2, len(found.rows)))
+    expected, scale = np.full((2, len(free)), np.nan)
+    asked = free | (rng.permutation(len(free)) < MOST)
     for k, fold in enumerate(found.folds):
-        own = found.fold == k
-        X = fold.preparation.transform(found.rows[own])
-        expected[own], scale[own] = expect(fold.robust, X, found.least_scale)
+        own = np.flatnonzero(asked & (found.fold == k))
+        if len(own):
+            X = fold.preparation.transform(found.rows[own])
+            expected[own], scale[own] = expect(fold.robust, X, found.least_scale)
     return expected, scale
 
 
