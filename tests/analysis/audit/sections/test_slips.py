@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from benchmarks._audit_tables import simulated
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import cross_val_predict
@@ -91,6 +92,33 @@ def test_rows_that_nobody_flagged_are_told_by_a_slip():
     y[:8] *= 10.0
     (slip,) = found(y, expected, 10.0, flagged=False)
     assert slip.numbers["factor"] == 0.1 and slip.rows == list(range(1, 9))
+
+
+EIGHT = np.arange(300) < 8
+NOISE = {
+    "t": lambda rng, z, e: rng.standard_t(2, 300),
+    "Cauchy": lambda rng, z, e: rng.standard_cauchy(300),
+    "skewed": lambda rng, z, e: np.exp(1.2 * z) - 2.0,
+    "of all sizes": lambda rng, z, e: z * np.exp(rng.normal(size=300)),
+    "in proportion": lambda rng, z, e: z * e / 20.0,
+    "a group apart": lambda rng, z, e: z + 20.0 * EIGHT,
+    "zeros": lambda rng, z, e: np.where(EIGHT, -e / 5.0, z),
+    "anything": lambda rng, z, e: z * np.where(EIGHT, 50.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", NOISE)
+def test_noise_of_any_kind_is_no_slip(kind):
+    """Scales are as wrong as one for all rows is; nobody is flagged."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        expected = [
+            rng.normal(50, 15, 300), np.exp(rng.normal(3, 1, 300)),
+            rng.normal(0, 20, 300), rng.uniform(20, 300, 300),
+        ][seed % 4]  # fmt: skip
+        away = 5.0 * NOISE[kind](rng, rng.normal(size=300), expected)
+        scale = float(np.median(np.abs(away))) / 0.6745
+        assert found(expected + away, expected, scale, flagged=False) == []
 
 
 def test_of_two_units_the_one_after_which_rows_fit_better():
