@@ -105,6 +105,13 @@ def test_notes_tell_no_value():
     assert "single row" in goal.note and "Z" not in goal.note and "'Z'" in goal.remark
 
 
+def test_of_many_columns_the_last_is_named_too():
+    """A target that is not found is often called "target", and stands last."""
+    frame = pd.DataFrame(np.zeros((3, 10)), columns=[*"abcdefghi", "target"])
+    with pytest.raises(ValueError, match=r"'f', \.\.\., 'target'\.$"):
+        table_of(frame, "strength")
+
+
 def test_an_identifier_in_a_role_does_not_become_a_feature():
     data = {"x": np.arange(40.0) ** 1.1, "u": [f"u{i}" for i in range(40)],
             "y": np.sin(np.arange(40.0))}  # fmt: skip

@@ -204,7 +204,9 @@ def closest(name: str, names: Sequence[str], role: str, owner: str = "table") ->
         suggested = next(n for n in names if n.lower() == near[0])
         remedy = f"did you mean {suggested!r}?"
     else:
-        shown = ", ".join(repr(n[:40]) for n in names[:8])
-        remedy = f"there are {shown}{', ...' if len(names) > 8 else ''}"
+        shown = [repr(n[:40]) for n in names]
+        if len(shown) > 8:  # the last one is often the target
+            shown = [*shown[:6], "...", shown[-1]]
+        remedy = f"there are {', '.join(shown)}"
     message = refused(owner, role, "the name of a column", name[:80], remedy)
     raise ValueError(message.replace("?.", "?"))

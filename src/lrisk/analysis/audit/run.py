@@ -31,6 +31,7 @@ from .result import AuditResult
 from .sections import Context, find_all, part_of_false_claims
 from .sections.base import explained
 from .sections.noise import LargerNoise
+from .sections.slips import slipped_numbers
 from .sections.swaps import swapped_columns
 from .share import MOST_FALSE, cut_for_false_share, expected_false, reconciled
 from .tails import FAR_OUT, far_rows
@@ -240,7 +241,11 @@ def _assemble(
         at = np.flatnonzero(np.isin(rows, exchanged))
         found.scores[at] = np.maximum(found.scores[at], SWAPPED)
         raw, flags, threshold = _flags(found, recipe, misfit, said)
-    findings = find_all(Context(table, level, found, flags, swaps))
+    slips, chance = slipped_numbers(table, found, flags, swaps, level)
+    if slips and recipe.contamination == "auto":
+        found.scores[:] = np.maximum(found.scores, chance)
+        raw, flags, threshold = _flags(found, recipe, misfit, said)
+    findings = find_all(Context(table, level, found, flags, (*swaps, *slips)))
     noisy = sum(f.count for f in findings if f.section == LargerNoise.name)
     order = np.lexsort((-misfit, -found.scores))
     worst, nearly = order[flags[order]], order[~flags[order]][:NEARLY]

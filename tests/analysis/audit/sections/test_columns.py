@@ -1,8 +1,11 @@
 """Odd values of single columns, and the words for them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from lrisk.analysis.audit.facts import Finding
 from lrisk.analysis.audit.sections import Context, part_of_false_claims
 from lrisk.analysis.audit.sections.columns import ColumnValues
 from lrisk.tables import table_of
@@ -36,6 +39,20 @@ def test_metres_among_centimetres(heights):
     assert "Multiplied by 100 they would be usual." in words
     bare = ColumnValues().words(finding.redacted())
     assert "1." not in bare.split("is ")[0] and "12 rows" in bare
+
+
+def test_what_a_slip_says_already_is_not_guessed_again(heights):
+    """The middle of five values may be nearer to the twelfth part than to the tenth."""
+    heights[:12] /= 100.0
+    data = {"v": heights, "y": np.random.default_rng(5).normal(size=400)}
+    slip = Finding("slips", "factor", ["v"], list(range(1, 12)), 11, {"factor": 99.0})
+    context = Context(table_of(data, "y"), LEVEL, earlier=(slip,))
+    (finding,) = ColumnValues().find(context)
+    assert finding.count == 12 and "factor" not in finding.numbers
+    assert "they would be usual" not in ColumnValues().words(finding)
+    other = replace(slip, columns=["y"])
+    (finding,) = ColumnValues().find(context._replace(earlier=(other,)))
+    assert finding.numbers["factor"] == pytest.approx(100.0)
 
 
 def test_a_code_is_no_unit(heights):

@@ -35,8 +35,8 @@ class Context(NamedTuple):
         What the fits say of the rows whose target is known.
     flags : array of bool of shape (m,) or None
         Which of those are flagged.
-    swaps : list of Finding
-        Exchanged columns; they are looked for before rows are flagged.
+    slips : tuple of Finding
+        Exchanged columns, factors and signs; their rows are flagged.
     earlier : tuple of Finding
         What the sections before this one found.
     """
@@ -45,7 +45,7 @@ class Context(NamedTuple):
     level: float
     found: CrossFit | None = None
     flags: Bools | None = None
-    swaps: tuple[Finding, ...] = ()
+    slips: tuple[Finding, ...] = ()
     earlier: tuple[Finding, ...] = ()
 
 

@@ -1,6 +1,7 @@
 """What is odd within single columns, whatever the target says."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import poisson
@@ -62,7 +63,7 @@ class ColumnValues:
             stuck = list(_stretches(column, ordered, level))
             own += [*stuck, *_heaps(column, _without(ordered, stuck), level)]
             found += _unlike(own)
-        return found
+        return [_without_guess(finding, context.earlier) for finding in found]
 
     def words(self, finding: Finding) -> str:
         """What it is, how many rows, and what it may mean."""
@@ -109,6 +110,23 @@ def _undone(numbers: dict[str, float]) -> str:
         return ""
     words = repair.words()
     return f" {words[0].upper()}{words[1:]} they would be usual."
+
+
+def _without_guess(finding: Finding, earlier: tuple[Finding, ...]) -> Finding:
+    """The same without a repair where a slip of these rows is said already.
+
+    That was told by every row for itself; here the middle of a few values may be as
+    near to another factor.
+    """
+    rows = set(finding.rows)
+    told = any(
+        slip.section == "slips" and slip.columns == finding.columns
+        and rows & set(slip.rows) for slip in earlier
+    )  # fmt: skip
+    if not told:
+        return finding
+    kept = {k: v for k, v in finding.numbers.items() if k not in ("factor", "shift")}
+    return replace(finding, numbers=kept)
 
 
 def _unlike(findings: list[Finding]) -> list[Finding]:

@@ -12,35 +12,36 @@ from ..crossfit import CrossFit, Fits
 from ..facts import Change, Finding
 from ..models import expect
 from ..numbers import counted
+from ..tails import MOST, NoiseTail, noise_tail
 from .base import Context, first_rows
+from .evidence import Evidence, FarRows
 from .repairs import DEGREES, INCHES, POINTS, POUNDS, Repair, either_way, repair_of
 
 #: What is tried: decimal and unit slips, degrees, and a sign.
 REPAIRS = (*either_way(*POINTS, POUNDS, INCHES), *DEGREES, Repair(-1.0))
 #: Scales beyond which a row does not fit, and within which a repaired one does.
 MISFIT, FITS = 4.0, 2.0
-#: Least rows of a slip.
-FEWEST = 3
-#: Other factors, up to four and a half times as small or as large: as many rows as fit
-#: after those of one side, on average, fit by chance. (Any small one makes targets fit
-#: that lie about zero.)
-OTHER_FACTORS = np.exp([np.linspace(-1.5, 0.0, 16), np.linspace(0.0, 1.5, 16)])
+#: Least rows of a slip; least chance of each of them, of a slip of the target.
+FEWEST, LIKELY = 3, 0.5
+#: Noise of rows of which too few fit to tell.
+PLAIN_NOISE = NoiseTail(4.0, 1.0, 0.0)
 #: Rows whose values stand in for a row's own, to see what fits by chance.
 DONORS = 5
-#: Rows and columns tried.
+#: Rows by which slips are proven, and columns tried.
 MOST_ROWS, MOST_COLUMNS = 400, 30
 
 
 class Slips:
-    """Changes of one kind that make flagged rows fit.
+    """Changes of one kind that make rows fit.
 
-    Exchanged columns come first and keep their rows. A factor, a sign or another scale
-    of degrees is stated if more rows fit by it than by chance: of the m flagged rows
-    that are left, k fit although only a share q does with some other factor near it (of
-    the target) or with another row's value (of a feature), and P(Binomial(m, q) ≥ k) is
-    less than the section's level, half of which is divided among the slips of the
-    target and half among those of features. Of two that explain the same rows, as
-    pounds and inches may, the one after which they fit better is stated.
+    Exchanged columns come first and keep their rows. Then come features of flagged
+    rows: a factor, a sign or another scale of degrees is stated if more rows fit by it
+    than by chance: of the m rows that it may concern, k fit although only a share q
+    does with another row's value, and P(Binomial(m, q) ≥ k) is less than the level.
+    Then targets of all rows that do not fit, flagged or not: see `evidence`. Half of
+    the section's level is divided among the slips of the target, half among those of
+    features. Of two that explain the same rows, as pounds and inches may, the likelier
+    is stated.
     """
 
     name, title = "slips", "Slips that would explain rows"
@@ -48,20 +49,8 @@ class Slips:
     advice = "Compare the slips with their source before you change anything."
 
     def find(self, context: Context) -> list[Finding]:
-        """Exchanged columns, then the slip that explains most of the other rows."""
-        table, found, flags = context.table, context.found, context.flags
-        if found is None or flags is None:
-            return []
-        swaps = list(context.swaps)
-        if table.task != "regression":
-            return swaps
-        told = [row - 1 for finding in swaps for row in finding.rows]
-        flagged = np.flatnonzero(flags & ~np.isin(found.rows, told))
-        worst = np.argsort(-found.scores[flagged], kind="stable")[:MOST_ROWS]
-        at = np.sort(flagged[worst])
-        if len(at) < FEWEST:
-            return swaps
-        return [*swaps, *_factors(table, found, at, flags, context.level)]
+        """What was found before rows were flagged: rows of slips are flagged."""
+        return list(context.slips)
 
     def words(self, finding: Finding) -> str:
         """How many rows fit, and after which change."""
@@ -69,15 +58,85 @@ class Slips:
         if finding.kind == "swap":
             rows = counted(finding.count, "row")
             return f"{' and '.join(names)} look exchanged in {rows}."
-        rows = f"{finding.count} flagged rows fit if"
+        rows = f"{finding.count} rows fit if"
         if finding.kind == "sign":
             return f"{rows} the sign of {names[0]} is turned."
         repair = repair_of(finding.numbers)
         return f"{rows} {names[0]} is {repair.words() if repair else 'changed'}."
 
 
+class Slipped(NamedTuple):
+    """Slips of numbers, and each used row's chance to be one of the target's."""
+
+    findings: list[Finding]
+    chance: Floats
+
+
+def slipped_numbers(
+    table: Table,
+    found: CrossFit,
+    flags: Bools,
+    swaps: tuple[Finding, ...],
+    level: float,
+) -> Slipped:
+    """Slips of features and of the target; no row is explained twice.
+
+    Features first: what is expected of rows with a wrong value is wrong as well, and
+    another factor of the target may undo that, too. Where rows were judged by another
+    model only flagged ones are looked at.
+
+    Parameters
+    ----------
+    table : Table
+    found : CrossFit
+    flags : array of bool of shape (m,)
+    swaps : tuple of Finding
+        Rows of which nothing more is said.
+    level : float
+    """
+    slipped = Slipped([], np.zeros(len(found.rows)))
+    if table.task != "regression":
+        return slipped
+    told = [row - 1 for finding in swaps for row in finding.rows]
+    free = ~np.isin(found.rows, told)
+    free &= _of_features(table, found, flags & free, flags, 0.5 * level, slipped)
+    if found.own_label:
+        free &= flags
+    _of_target(table, found, free, 0.5 * level, slipped)
+    return slipped
+
+
+def _of_target(
+    table: Table, found: CrossFit, free: Bools, level: float, slipped: Slipped
+) -> None:
+    """Slips of the targets of the free rows, the likeliest first."""
+    y, rng = table.y[found.rows], np.random.default_rng(0)
+    expected, scale = _expected(found, free, rng)
+    with np.errstate(over="ignore"):
+        sizes = np.abs(y - expected) / scale
+    noise = noise_tail(sizes[np.isfinite(sizes)], MISFIT) or PLAIN_NOISE
+    at = np.flatnonzero(free & (sizes > MISFIT) & (sizes < np.inf))
+    some = rng.permutation(len(at)) < MOST_ROWS
+    tries = list(REPAIRS)
+    while tries and np.sum(some) >= FEWEST:
+        rows = FarRows(y[at], expected[at], scale[at], noise, MISFIT)
+        proofs = [Evidence.of(rows.of(some), repair) for repair in tries]
+        best = int(np.argmax([proof.gain for proof in proofs]))
+        repair, proof = tries.pop(best), proofs[best]
+        if proof.gain < np.log(len(REPAIRS) / level):
+            return
+        chance = proof.chances(rows, repair)
+        fits = chance >= LIKELY
+        if np.sum(fits) >= FEWEST:
+            slipped.findings.append(
+                _finding(found.rows[at[fits]], table.target.name, repair, y[at[fits]])
+            )
+            slipped.chance[at] = np.maximum(slipped.chance[at], chance)
+            at, some = at[~fits], some[~fits]
+
+
 class _Try(NamedTuple):
-    """A change of one column, and how well its rows then fit.
+    """A change of one feature, and how well its rows then fit.
 
     tried : rows that it may concern
     misfit : of each row once changed, in noise scales
@@ -111,74 +170,73 @@ class _Try(NamedTuple):
         return k >= FEWEST and binom.sf(k - 1, m, self.by_chance) < self.level
 
 
-def _factors(
-    table: Table, found: CrossFit, at: Indices, flags: Bools, level: float
-) -> Iterator[Finding]:
-    """Factors and signs in the target or in one feature; no row is explained twice."""
-    y = table.y[found.rows[at]]
-    expected, scale = _expected(found, at)
-    of_target = list(_target_slips(table, y, expected, scale, 0.5 * level))
-    of_features = list(_feature_slips(table, found, at, y, flags, 0.5 * level))
-    tries = [*of_target, *of_features]
-    # Where a value of a feature is wrong the target may be off by little.
-    slipped = np.any([t.fits for t in of_features], axis=0)
-    free = (np.abs(y - expected) > MISFIT * scale) | slipped
-    # Features first: what is expected of rows with a wrong value is wrong as well, and
-    # another factor of the target may undo that, too.
+def _of_features(
+    table: Table,
+    found: CrossFit,
+    tried: Bools,
+    flags: Bools,
+    level: float,
+    slipped: Slipped,
+) -> Bools:
+    """Slips of features of the rows to be tried; which rows nothing is said of."""
+    free_rows = np.ones(len(flags), dtype=bool)
+    flagged = np.flatnonzero(tried)
+    worst = np.argsort(-found.scores[flagged], kind="stable")[:MOST_ROWS]
+    at = np.sort(flagged[worst])
+    if len(at) < FEWEST:
+        return free_rows
+    tries = list(_feature_slips(table, found, at, flags, level))
+    free = np.ones(len(at), dtype=bool)
     while tries:
-        best = max(tries, key=lambda t: (t.column != table.target.name, t.merit(free)))
+        best = max(tries, key=lambda t: t.merit(free))
         tries = [t for t in tries if t is not best]
         if best.is_proven(free):
             fits = best.fits & free
-            yield _finding(found.rows[at[fits]], best, best.before[fits])
+            rows = found.rows[at[fits]]
+            slipped.findings.append(
+                _finding(rows, best.column, best.repair, best.before[fits])
+            )
             free &= ~fits
+    free_rows[at] = free
+    return free_rows
 
 
-def _expected(found: CrossFit, at: Indices) -> tuple[Floats, Floats]:
+def _expected(
+    found: CrossFit, free: Bools, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """What is expected of rows, and noise scales, by fits that resist wrong rows.
 
     Predictions from elsewhere may have learnt from rows with the very slip, and are
-    off where these are many: there the audit's own fits are asked.
+    off where these are many: there the audit's own fits are asked, about the free rows
+    and as many as tell the noise.
     """
     if not found.own_label:
-        return found.expected[at], found.scale[at]
-    expected, scale = np.zeros((2, len(at)))
+        return found.expected, found.scale
+    expected, scale = np.full((2, len(free)), np.nan)
+    asked = free | (rng.permutation(len(free)) < MOST)
     for k, fold in enumerate(found.folds):
-        own = np.flatnonzero(found.fold[at] == k)
+        own = np.flatnonzero(asked & (found.fold == k))
         if len(own):
-            X = fold.preparation.transform(found.rows[at[own]])
+            X = fold.preparation.transform(found.rows[own])
             expected[own], scale[own] = expect(fold.robust, X, found.least_scale)
     return expected, scale
 
 
-def _finding(rows: Indices, found: _Try, before: Floats) -> Finding:
-    repair, shown = found.repair, first_rows(rows)
+def _finding(rows: Indices, column: str, repair: Repair, before: Floats) -> Finding:
+    shown = first_rows(rows)
     after = repair.of(before).tolist()
     changes = [
-        Change(row, found.column, f"{old:.6g}", f"{new:.6g}")
+        Change(row, column, f"{old:.6g}", f"{new:.6g}")
         for row, old, new in zip(shown, before.tolist(), after, strict=False)
     ]
-    return Finding("slips", repair.kind, [found.column], shown, len(rows),
+    return Finding("slips", repair.kind, [column], shown, len(rows),
                    repair.numbers, {}, changes)  # fmt: skip
-
-
-def _target_slips(
-    table: Table, y: Floats, expected: Floats, scale: Floats, level: float
-) -> Iterator[_Try]:
-    every, level = np.ones(len(y), dtype=bool), level / len(REPAIRS)
-    for repair in REPAIRS:
-        new = repair.of(y)
-        others = np.abs(OTHER_FACTORS[..., None] * new - expected) / scale
-        chance = float(np.mean(others < FITS, axis=(1, 2)).max())
-        misfit = np.abs(new - expected) / scale
-        yield _Try(table.target.name, repair, every, misfit, chance, y, level)
 
 
 def _feature_slips(
     table: Table,
     found: CrossFit,
     at: Indices,
-    y: Floats,
     flags: Bools,
     level: float,
 ) -> Iterator[_Try]:
@@ -186,7 +244,7 @@ def _feature_slips(
     numeric = [
         j for j, column in enumerate(table.features) if column.kind == "numeric"
     ][:MOST_COLUMNS]
-    rng = np.random.default_rng(0)
+    rng, y = np.random.default_rng(0), table.y[found.rows[at]]
     level /= max(len(numeric), 1) * len(REPAIRS)
     for j in numeric:
         column = table.features[j]
