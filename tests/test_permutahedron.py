@@ -10,7 +10,6 @@ import pytest
 
 import lrisk
 from lrisk.permutahedron import (
-    capped_weights,
     entropic_weights,
     majorisation_excess,
     project,
@@ -67,7 +66,7 @@ def test_proximal_weights_are_maximal(spectrum, weighted, nu):
 def test_entropic_weights_are_maximal(spectrum, weighted, nu):
     ranking, rng = rows(spectrum, weighted)
     for losses in (rng.exponential(size=5), np.array([1.0, 0.0, 1.0, 2.0, 1.0])):
-        weights = entropic_weights(ranking, losses, nu).weights
+        weights = entropic_weights(ranking, losses, nu)
         safe = np.maximum(weights, 1e-300)
         slope = losses - nu * (np.log(safe / ranking.mass) + 1.0)
         assert_maximal(ranking, weights, slope)
@@ -86,30 +85,16 @@ def test_projections_are_nearest(spectrum, weighted):
 
 
 @weighings
-@pytest.mark.parametrize("n", [1, 2, 30])
-@pytest.mark.parametrize("q", [0.01, 0.55, 0.95])
-def test_capped_weights_are_proximal_weights_of_a_superquantile(q, n, weighted):
-    ranking, rng = rows(f"superquantile:{q}", weighted, n)
-    for losses in (rng.exponential(size=n), np.ones(n), np.repeat(1e3, n)):
-        for center in (ranking.mass, ranking.weights(rng.normal(size=n))):
-            for nu in (1e-4, 0.3, 1e3):
-                expected = proximal_weights(ranking, losses, center, nu).weights
-                found = capped_weights(ranking, losses, center, nu)
-                np.testing.assert_allclose(found, expected, atol=1e-12)
-                assert np.all(found <= ranking.mass / (1 - q) * (1 + 1e-15))
-
-
-@weighings
 @spectra
 def test_blocks_are_the_derivative(spectrum, weighted):
     ranking, rng = rows(spectrum, weighted, 12)
     losses, nu, h = rng.exponential(size=12), 10.0, 1e-7
     found = proximal_weights(ranking, losses, ranking.mass, nu)
-    assert found.starts[0] == 0 and found.starts[-1] == 12
-    assert np.all(np.diff(found.starts) > 0) and len(found.starts) < 13
+    assert found.starts[0] == 0 and found.starts[-1] == len(found.rows) >= 2
+    assert np.all(np.diff(found.starts) > 1)
     expected, w = np.zeros((12, 12)), ranking.row_weight
     for first, last in itertools.pairwise(found.starts):
-        block = found.order[first:last]
+        block = found.rows[first:last]
         if np.all(found.weights[block] > 0):
             share = np.outer(w[block], w[block]) / w[block].sum()
             expected[np.ix_(block, block)] = (np.diag(w[block]) - share) / nu

@@ -211,15 +211,25 @@ def slack_by_gram(objective: Curved, gram: PartialGram, gradient: Floats) -> flo
 
 
 def proven_slack(
-    objective: Objective, point: Point, weights: Floats, step: Floats
+    objective: Objective,
+    point: Point,
+    weights: Floats,
+    step: Floats,
+    gradient: Floats | None = None,
 ) -> tuple[float, Floats | None]:
-    """Bound on Φ(θ, λ) − min Φ(·, λ), and the dual point behind it."""
+    """Bound on Φ(θ, λ) − min Φ(·, λ), and the dual point behind it.
+
+    A gradient that is known is not summed again, perhaps in another order: near the
+    minimum, where all of it is rounding, no step would solve both.
+    """
     loss, y, z = objective.loss, objective.y, point.scores
     slopes = loss.derivative(y, z)
     if objective.mu == 0.0:
         if not isinstance(loss, Squared):
             return np.inf, None
-        return _unpenalised_slack(objective, point, weights, step), None
+        if gradient is None:
+            gradient = objective.gradient(point, weights)
+        return _unpenalised_slack(objective, point, weights, step, gradient), None
     dz = objective.space.scores(step)
     linear = slopes + loss.curvature_times(y, z, dz)
     inside = _feasible(objective, weights, linear)
@@ -257,10 +267,13 @@ def _feasible_slack(
 
 
 def _unpenalised_slack(
-    objective: Objective, point: Point, weights: Floats, step: Floats
+    objective: Objective,
+    point: Point,
+    weights: Floats,
+    step: Floats,
+    gradient: Floats,
 ) -> float:
     """½gᵀA⁻¹g for squared loss without penalty, if the step really solves AΔ = −g."""
-    gradient = objective.gradient(point, weights)
     dz = objective.space.scores(step)
     residual = gradient + objective.space.pullback(point.theta, weights * dz)
     slack = -0.5 * float(gradient @ step)

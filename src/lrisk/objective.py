@@ -288,8 +288,12 @@ class Objective:
         """Σ λ_i a_i ∇f(x_i) + μθ."""
         scaled = weights * a if a.ndim == 1 else weights[:, None] * a
         gradient = self.space.pullback(point.theta, scaled)
-        gradient += self.mu * self.space.penalised(point.theta)
+        gradient += self._penalty_slope(point.theta)
         return gradient
+
+    def _penalty_slope(self, theta: Floats) -> Floats:
+        """The gradient of (μ/2)‖θ‖²."""
+        return np.asarray(self.mu * self.space.penalised(theta))
 
     def hessian(self, point: Point, weights: Floats) -> Floats:
         """∂²Φ/∂θ² at λ, shape (size, size), with the multinomial gauge pinned.
@@ -300,7 +304,24 @@ class Objective:
         """
         curvature = self.loss.curvature(self.y, point.scores)
         scale = weights if curvature.ndim == 1 else weights[:, None, None]
-        matrix = linear(self.space).gram(scale * curvature)
+        return self._with_penalty(linear(self.space).gram(scale * curvature))
+
+    def gradient_and_hessian(
+        self, point: Point, weights: Floats
+    ) -> tuple[Floats, Floats]:
+        """`gradient` and `hessian`, for what they share."""
+        slopes, bends = self.loss.slope_and_curvature(self.y, point.scores)
+        if slopes.ndim == 1:
+            slopes, bends = weights * slopes, weights * bends
+        else:
+            slopes, bends = weights[:, None] * slopes, weights[:, None, None] * bends
+        space = linear(self.space)
+        gradient, matrix = space.pullback_and_gram(point.theta, slopes, bends)
+        gradient += self._penalty_slope(point.theta)
+        return gradient, self._with_penalty(matrix)
+
+    def _with_penalty(self, matrix: Floats) -> Floats:
+        """Σλℓ″ with μI added in place, and the gauge of a multinomial model."""
         free = self.space.n_scores if self.space.intercept else 0
         diagonal = np.arange(self.space.size - free)
         matrix[diagonal, diagonal] += self.mu

@@ -31,15 +31,15 @@ class Projection(NamedTuple):
     ----------
     weights : array of shape (n,)
         λ in the order of the rows.
-    order : array of shape (n,)
-        The rows in ascending order of their key.
+    rows : array of shape (m,)
+        The rows that were pooled with others, one block after the other.
     starts : array of shape (n_blocks + 1,)
-        Where each pooled block begins in `order`; the last entry is n. Within a block B
-        ∂λ/∂ℓ = (1/ν)(diag w_B − w_B w_Bᵀ/Σw_B); between blocks it is zero.
+        Where each block begins in `rows`; the last entry is m. Within a block B
+        ∂λ/∂ℓ = (1/ν)(diag w_B − w_B w_Bᵀ/Σw_B); otherwise it is zero.
     """
 
     weights: Floats
-    order: Indices
+    rows: Indices
     starts: Indices
 
 
@@ -63,67 +63,16 @@ def proximal_weights(
     starts = np.empty(ranking.n_rows + 1, dtype=np.int64)
     weights = np.empty(ranking.n_rows)
     n_blocks = _pool_l2(order, key, center, losses, w, sigma, 1.0 / nu, weights, starts)
-    return Projection(weights, order, starts[: n_blocks + 1].copy())
-
-
-def capped_weights(
-    ranking: Ranking, losses: Floats, center: Floats, nu: float
-) -> Floats:
-    """`proximal_weights` under a superquantile, without sorting.
-
-    There the permutahedron is {0 ≤ λ_i ≤ p_i/(1 − q), Σλ = 1}, so the maximiser is
-    λ_i = clip(c_i + w_i(ℓ_i − τ)/ν, 0, p_i/(1 − q)) with τ such that the sum is one.
-    """
-    inverse = 1.0 / (1.0 - ranking.spectrum.support[0])
-    weights = np.empty(ranking.n_rows)
-    w, mass = ranking.row_weight, ranking.mass
-    _cap(center, losses, w, mass, inverse, 1.0 / nu, weights)
-    return weights
-
-
-@jit(fastmath=False)
-def _cap(center, loss, w, mass, inverse, inverse_nu, weights):  # type: ignore[no-untyped-def]
-    """Newton's method, kept in a bracket, for τ of `capped_weights`."""
-    n = loss.shape[0]
-    low, high = np.inf, -np.inf  # all are at their caps at low, at zero at high
-    for i in range(n):
-        low = min(low, loss[i] + (center[i] - inverse * mass[i]) / (w[i] * inverse_nu))
-        high = max(high, loss[i] + center[i] / (w[i] * inverse_nu))
-    tau = 0.5 * (low + high)
-    for _ in range(200):
-        total, free = 0.0, 0.0
-        for i in range(n):
-            value = center[i] + w[i] * (loss[i] - tau) * inverse_nu
-            if value >= inverse * mass[i]:
-                total += inverse * mass[i]
-            elif value > 0.0:
-                total += value
-                free += w[i]
-        if total > 1.0:
-            low = tau
-        else:
-            high = tau
-        after = 0.5 * (low + high)
-        if free > 0.0:
-            newton = tau + (total - 1.0) / (free * inverse_nu)
-            if low <= newton <= high:
-                after = newton
-        if after == tau or abs(total - 1.0) <= 1e-15:
-            break
-        tau = after
-    total, free = 0.0, 0.0
-    for i in range(n):
-        value = center[i] + w[i] * (loss[i] - tau) * inverse_nu
-        weights[i] = min(max(value, 0.0), inverse * mass[i])
-        total += weights[i]
-    if total > 0.0:
-        for i in range(n):
-            weights[i] = min(weights[i] / total, inverse * mass[i])
+    pooled, starts = order[: starts[n_blocks]], starts[: n_blocks + 1].copy()
+    return Projection(weights, pooled, starts)
 
 
 @jit(fastmath=False)  # see `lrisk._jit.jit` on bits
 def _pool_l2(order, key, center, loss, w, sigma, inverse_nu, weights, starts):  # type: ignore[no-untyped-def]
     """Pool adjacent violators for the L2 term; σ is in the given order, by key.
+
+    Returns the number of blocks of two rows or more. In the end `starts` says where
+    these begin among their rows, which come first in `order`.
 
     The block means decide what is pooled; the weights are then computed anew from
     losses centred within their block, because w(κ − u) cancels badly for small ν.
@@ -166,7 +115,17 @@ def _pool_l2(order, key, center, loss, w, sigma, inverse_nu, weights, starts):  
             whole += pooled[i]
     for i in range(n):
         weights[order[i]] = pooled[i] / whole
-    return k + 1
+    blocks, rows = 0, 0
+    for b in range(k + 1):
+        first, last = starts[b], starts[b + 1]
+        if last - first > 1:
+            starts[blocks] = rows  # never ahead of what is read
+            blocks += 1
+            for i in range(first, last):
+                order[rows] = order[i]
+                rows += 1
+    starts[blocks] = rows
+    return blocks
 
 
 @jit(fastmath=False)
@@ -215,7 +174,7 @@ def _settle(first, last, w, sigma, pooled):  # type: ignore[no-untyped-def]
             pooled[i] += mix * (share * w[i] - pooled[i])
 
 
-def entropic_weights(ranking: Ranking, losses: Floats, nu: float) -> Projection:
+def entropic_weights(ranking: Ranking, losses: Floats, nu: float) -> Floats:
     """Maximise λ·ℓ − ν Σ λ_i log(λ_i/p_i) over the permutahedron.
 
     Within a pooled block B the weight Σ_B σ is shared by a softmax, λ_i ∝ p_i
@@ -226,10 +185,10 @@ def entropic_weights(ranking: Ranking, losses: Floats, nu: float) -> Projection:
     mass, ordered = ranking.mass[order], losses[order]
     starts = np.empty(ranking.n_rows + 1, dtype=np.int64)
     pooled = np.empty(ranking.n_rows)
-    n_blocks = _pool_entropy(ordered, mass, sigma, 1.0 / nu, pooled, starts)
+    _pool_entropy(ordered, mass, sigma, 1.0 / nu, pooled, starts)
     weights = np.empty(ranking.n_rows)
     weights[order] = pooled / pooled.sum()
-    return Projection(weights, order, starts[: n_blocks + 1])
+    return weights
 
 
 @jit(fastmath=False)
@@ -265,7 +224,6 @@ def _pool_entropy(loss, mass, sigma, inverse_nu, pooled, starts):  # type: ignor
         for i in range(first, last):
             pooled[i] = mass[i] * np.exp((loss[i] - loss[last - 1]) * inverse_nu)
         _settle(first, last, mass, sigma, pooled)
-    return k + 1
 
 
 def smoothed_weights(
@@ -276,7 +234,7 @@ def smoothed_weights(
         return ranking.shared_weights(losses)
     if smoothing == "l2":
         return proximal_weights(ranking, losses, ranking.mass, nu).weights
-    return entropic_weights(ranking, losses, nu).weights
+    return entropic_weights(ranking, losses, nu)
 
 
 def smoothed_risk(
@@ -311,10 +269,13 @@ def risk_and_excess(
     partial sums of λ and σ in ascending order of loss: its terms are non-negative,
     where the plain difference of the two values would cancel.
     """
+    if ranking.spectrum.monotone == "flat":
+        return float(ranking.mass @ losses), 0.0
+    if ranking.selects and ranking.equal:
+        return ranking.superquantile_and_excess(losses, weights)
     order = ascending(losses)
     value, excess = _by_parts(order, losses, weights, ranking.sigma(order))
-    flat = ranking.spectrum.monotone == "flat"
-    return float(value), 0.0 if flat else float(excess)
+    return float(value), float(excess)
 
 
 @jit(fastmath=False)

@@ -139,6 +139,22 @@ class Ranking:
         threshold, length = self._threshold(losses)
         return threshold + float(_above(losses, threshold)) / length
 
+    def superquantile_and_excess(
+        self, losses: Floats, weights: Floats
+    ) -> tuple[float, float]:
+        """The risk where `selects`, of equal rows, and by how much it exceeds λ·ℓ.
+
+        With t the loss where the tail begins and c the largest λ the excess is
+        Σ_{ℓ>t} (c − λ)(ℓ − t) + Σ_{ℓ<t} λ(t − ℓ), of non-negative terms.
+        """
+        threshold, length = self._threshold(losses)
+        above, excess = _tail_excess(losses, weights, threshold, 1.0 / length)
+        return threshold + above / length, excess
+
+    def quantile(self, losses: Floats) -> float:
+        """The loss where the tail of a superquantile begins, were the rows equal."""
+        return self._threshold(losses)[0]
+
     def _threshold(self, losses: Floats) -> tuple[float, float]:
         """The loss at which a superquantile's tail begins; its rows, fractional."""
         start = self.spectrum.support[0]
@@ -274,6 +290,20 @@ def _above(losses, threshold):  # type: ignore[no-untyped-def]
     for i in range(losses.shape[0]):
         excess += max(losses[i] - threshold, 0.0)
     return excess
+
+
+@jit
+def _tail_excess(losses, weights, threshold, cap):  # type: ignore[no-untyped-def]
+    """Σ(ℓ − t)₊, and the excess of `Ranking.superquantile_and_excess`."""
+    above, excess = 0.0, 0.0
+    for i in range(losses.shape[0]):
+        away = losses[i] - threshold
+        if away > 0.0:
+            above += away
+            excess += max(cap - weights[i], 0.0) * away
+        else:
+            excess -= weights[i] * away
+    return above, excess
 
 
 @jit(fastmath=False)

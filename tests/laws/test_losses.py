@@ -55,6 +55,19 @@ def test_curvature_is_symmetric_positive_and_bounded_by_the_smoothness(name):
 
 
 @every_loss
+@pytest.mark.parametrize("spread", [3.0, 300.0])
+def test_what_is_found_at_once_is_what_is_found_alone(name, spread):
+    loss = ALL[name]()
+    y, z = sample(loss, spread=spread)
+    slopes, bends = loss.slope_and_curvature(y, z)
+    np.testing.assert_allclose(slopes, loss.derivative(y, z), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(bends, loss.curvature(y, z), rtol=1e-13, atol=1e-14)
+    value, slopes = loss.value_and_derivative(y, z)
+    np.testing.assert_allclose(value, loss.value(y, z), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(slopes, loss.derivative(y, z), rtol=1e-13, atol=1e-14)
+
+
+@every_loss
 def test_slopes_are_bounded_by_the_lipschitz_constant(name):
     loss = ALL[name]()
     y, z = sample(loss, spread=30.0)

@@ -178,3 +178,22 @@ def test_the_offset_is_a_mean_that_no_outlier_moves(make):
     robust = LinearSpace.centred(make(X), mass, intercept=True)
     np.testing.assert_allclose(robust.offset, 5.0, atol=0.5)
     assert robust.offset[0] == plain.offset[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("few", [0, 24])
+@shapes
+def test_a_gradient_and_a_gram_at_once(kind, few, intercept, n_scores, monkeypatch):
+    monkeypatch.setattr(LinearSpace, "few_columns", few)
+    space = LinearSpace.centred(
+        matrix(kind), np.full(N, 1 / N), intercept=intercept, n_scores=n_scores
+    )
+    rng = np.random.default_rng(2)
+    scores = (N, n_scores) if n_scores > 1 else (N,)
+    theta, r = rng.normal(size=space.size), rng.normal(size=scores)
+    c = rng.uniform(size=N)
+    r[::3], c[::3], c[1] = 0.0, 0.0, 0.0  # what both leave out, and what one does
+    blocks = c if n_scores == 1 else c[:, None, None] * (np.eye(n_scores) + 0.2)
+    gradient, gram = space.pullback_and_gram(theta, r, blocks)
+    np.testing.assert_allclose(gradient, space.pullback(theta, r), atol=1e-12)
+    np.testing.assert_allclose(gram, space.gram(blocks), atol=1e-12)

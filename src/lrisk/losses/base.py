@@ -55,6 +55,10 @@ class Loss(Parameters):
         """Both at once, where they share work."""
         return self.value(y, z), self.derivative(y, z)
 
+    def slope_and_curvature(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """`derivative` and `curvature` at once, where they share work."""
+        return self.derivative(y, z), self.curvature(y, z)
+
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
         """∂²ℓ/∂z² applied to v row by row, of the shape of z."""
         raise NotImplementedError
@@ -141,9 +145,11 @@ def balanced_in_box(
     clipped = np.clip(a, low, high)
     total = float(weights @ clipped)
     least, most = -1.0 - np.abs(a).max(), 1.0 + np.abs(a).max()
+    # What rounding leaves of a sum that is zero.
+    rounding = float(np.finfo(np.float64).eps * (weights @ np.abs(clipped)))
     shift = 0.0
     for _ in range(128):
-        if abs(total) <= 1e-17:
+        if abs(total) <= rounding:
             break
         least, most = (shift, most) if total > 0 else (least, shift)
         moved = a - shift

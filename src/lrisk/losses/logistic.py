@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import xlogy
 
 from .._jit import implements
 from .._typing import Floats
@@ -37,13 +37,16 @@ class Logistic(Loss):
     self_concordance = 1.0
 
     def value(self, y: Floats, z: Floats) -> Floats:
-        """Value log(1 + e^z) − yz, as log(1 + e^{−|z|}) + max(z, 0) − yz."""
-        return np.log1p(np.exp(-np.abs(z))) + np.where(z > 0, (1.0 - y) * z, -y * z)
+        """Value log(1 + e^z) − yz, as log(1 + e^{−|m|}) + max(m, 0) of the margin m."""
+        margin = (1.0 - 2.0 * y) * z
+        value = np.log1p(_shrunk(z))
+        value += np.maximum(margin, 0.0, out=margin)
+        return value
 
     def derivative(self, y: Floats, z: Floats) -> Floats:
         """Derivative p − y with p = 1/(1 + e^{−z}), accurate when it is tiny."""
-        sign = 1.0 - 2.0 * y
-        return np.asarray(sign * expit(sign * z), dtype=np.float64)
+        e = _shrunk(z)
+        return _slopes(y, z, e, 1.0 + e)
 
     def value_and_derivative(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
         """Both from one exponential e = e^{−|m|} of the margin m = (1 − 2y)z.
@@ -65,9 +68,22 @@ class Logistic(Loss):
         sign *= e
         return value, sign
 
+    def slope_and_curvature(self, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Both from one exponential."""
+        e = _shrunk(z)
+        whole = 1.0 + e
+        curvature = e / whole
+        curvature /= whole
+        return _slopes(y, z, e, whole), curvature
+
     def curvature_times(self, y: Floats, z: Floats, v: Floats) -> Floats:
-        """Curvature p(1 − p)."""
-        return np.asarray(expit(z) * expit(-z) * v, dtype=np.float64)
+        """Curvature p(1 − p) = e/(1 + e)² with e = e^{−|z|}."""
+        e = _shrunk(z)
+        whole = 1.0 + e
+        e /= whole
+        e /= whole
+        e *= v
+        return e
 
     def conjugate(self, y: Floats, a: Floats) -> Floats:
         """Conjugate p ln p + (1 − p) ln(1 − p) with p = a + y."""
@@ -91,6 +107,22 @@ class Logistic(Loss):
     def compiled(self) -> NamedTuple:
         """Type for compiled loops."""
         return CompiledLogistic(self.smoothness)
+
+
+def _shrunk(z: Floats) -> Floats:
+    """e^{−|z|}, which never overflows."""
+    e = np.abs(z)
+    np.negative(e, out=e)
+    return np.asarray(np.exp(e, out=e))
+
+
+def _slopes(y: Floats, z: Floats, e: Floats, whole: Floats) -> Floats:
+    """±1/(1 + e) where the margin (1 − 2y)z is positive, ±e/(1 + e) elsewhere."""
+    sign = 1.0 - 2.0 * y
+    slopes = np.where(sign * z > 0.0, 1.0, e)
+    slopes /= whole
+    slopes *= sign
+    return slopes
 
 
 class CompiledLogistic(NamedTuple):

@@ -9,16 +9,24 @@ less good, and every bound made from it holds all the same.
 import numpy as np
 import scipy.linalg
 
+from .._jit import jit
 from .._typing import Bools, Floats
 
 #: First raise of a diagonal of ones, a few units of rounding, and how it grows.
 FIRST_RAISE, GROWTH = 1e-14, 10.0
 #: Raises before a matrix is given up: up to 1e-14·10¹⁰, no longer a small change.
 MOST_RAISES = 12
+#: Unknowns up to which a plain loop is done before LAPACK has been called.
+FEW = 32
 
 
 def solve_positive(matrix: Floats, right: Floats) -> Floats:
     """Solve one system; entries of parameters without effect are zero."""
+    if len(right) <= FEW:
+        work, solved = np.empty(matrix.shape), np.empty((2, len(right)))
+        matrix, right = np.ascontiguousarray(matrix), np.ascontiguousarray(right)
+        _solve_few(matrix, right, work, solved)
+        return np.asarray(solved[0])
     scaled, root, empty = _with_unit_diagonal(matrix)
     if empty.any():
         right = np.where(empty, 0.0, right)
@@ -32,6 +40,60 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
             return np.asarray(root * solved)
         ridge = FIRST_RAISE if ridge == 0.0 else GROWTH * ridge
     return right * root**2
+
+
+@jit(fastmath=False)
+def _solve_few(matrix, right, work, solved):  # type: ignore[no-untyped-def]
+    """`solve_positive` by Cholesky's method in plain loops.
+
+    Parameters
+    ----------
+    matrix : array of shape (m, m)
+    right : array of shape (m,)
+    work : array of shape (m, m)
+        Overwritten.
+    solved : array of shape (2, m)
+        The solution and, overwritten, the roots of the diagonal.
+    """
+    m = right.shape[0]
+    x, root = solved[0], solved[1]
+    for i in range(m):
+        root[i] = 0.0 if matrix[i, i] <= 0.0 else 1.0 / np.sqrt(matrix[i, i])
+    ridge = 0.0
+    for _ in range(MOST_RAISES):
+        good = True
+        for i in range(m):
+            x[i] = root[i] * right[i]
+            for j in range(i + 1):
+                total = root[i] * matrix[i, j] * root[j]
+                if i == j:
+                    total = 1.0 + ridge
+                for k in range(j):
+                    total -= work[i, k] * work[j, k]
+                if j < i:
+                    work[i, j] = total / work[j, j]
+                    x[i] -= work[i, j] * x[j]
+                elif total > 0.0:
+                    work[i, i] = np.sqrt(total)
+                    x[i] /= work[i, i]
+                else:
+                    good = False
+            if not good:
+                break
+        if good:
+            for i in range(m - 1, -1, -1):
+                for k in range(i + 1, m):
+                    x[i] -= work[k, i] * x[k]
+                x[i] /= work[i, i]
+                good = good and np.isfinite(x[i])
+        if good:
+            for i in range(m):
+                x[i] *= root[i]
+            return
+        ridge = FIRST_RAISE if ridge == 0.0 else GROWTH * ridge
+    for i in range(m):
+        scale = 1.0 if root[i] == 0.0 else root[i]
+        x[i] = right[i] * scale * scale
 
 
 class Factor:

@@ -47,6 +47,12 @@ class LinearFunctions(Bounded, Protocol):
         """Σ_i ∇f(x_i) C_i ∇f(x_i)ᵀ, shape (size, size)."""
         ...
 
+    def pullback_and_gram(
+        self, theta: Floats, r: Floats, c: Floats
+    ) -> tuple[Floats, Floats]:
+        """Σ_i r_i ∇f(x_i), flat like θ, and `gram` at once."""
+        ...
+
     def column_gram(self, c: Floats) -> Floats:
         """Σ_i c_i x_i x_iᵀ, whatever the number of scores."""
         ...

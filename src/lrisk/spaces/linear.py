@@ -16,6 +16,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .._typing import AnyArray, Floats, Indices
+from ._loops import first_and_second
 from .base import Space
 from .offset import leave_outliers, some_rows
 from .rows import Rows, row_access
@@ -40,6 +41,8 @@ class LinearSpace(Space):
     block_entries, block_rows = 4_000_000, 2048
     #: Entries of X up to which a dense and centred copy is kept.
     kept_entries = 100_000
+    #: Columns up to which a plain loop over these is faster than a product of matrices.
+    few_columns = 24
     #: Rows from which the means are taken from some of them.
     many_rows = 200_000
     #: Entries of X up to which `rotated` makes a dense copy.
@@ -163,6 +166,17 @@ class LinearSpace(Space):
             for b in range(a):
                 result[:, b, :, a] = result[:, a, :, b].T
         return result.reshape(self.size, self.size)
+
+    def pullback_and_gram(
+        self, theta: Floats, r: Floats, c: Floats
+    ) -> tuple[Floats, Floats]:
+        """`pullback` and `gram` at once."""
+        few = self.n_rows * self.n_columns <= self.kept_entries
+        if self.n_scores > 1 or self.size > self.few_columns or not few:
+            return self.pullback(theta, r), self.gram(c)
+        gradient, gram = np.zeros(self.size), np.zeros((self.size, self.size))
+        first_and_second(self._whole, r, c, gradient, gram)
+        return gradient, gram
 
     def column_gram(self, c: Floats) -> Floats:
         """Σ_i c_i x_i x_iᵀ with x = [x − offset, 1], whatever the number of scores."""

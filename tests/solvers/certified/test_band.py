@@ -119,7 +119,7 @@ def test_newton_for_the_band_takes_its_decrement_for_the_slack(problem):
     objective = problem()
     point, even = objective.at(np.zeros(4)), objective.ranking.mass
     progress = Progress(objective, 1e-6, None)
-    proof = _BandNewton()._prove(progress, point, even, np.zeros(4), 0.125)
+    proof = _BandNewton()._prove(progress, point, even, np.zeros(4), np.zeros(4), 0.125)
     excess = objective.ranking.risk(point.losses) - even @ point.losses
     assert proof.slack == 0.125
     assert proof.primal == pytest.approx(objective.value(point))

@@ -66,7 +66,7 @@ def test_scatter_in_groups_is_the_same(problem, monkeypatch):
     objective = problem("squared", "extremile:2", n=200)
     _, point, at = smoothed(objective, nu=1000.0)
     whole, parts = np.zeros((2, 4, 4))
-    assert np.sum(np.diff(at.projection.starts) > 1) >= 3
+    assert len(at.projection.starts) > 3
     add_scatter(whole, objective, point, at.projection, 0.5)
     monkeypatch.setattr(module, "CHUNK", 4 * objective.size)
     add_scatter(parts, objective, point, at.projection, 0.5)
@@ -85,7 +85,7 @@ def test_groups_never_cut_a_block():
     rng = np.random.default_rng(0)
     for most in (1, 5, 30, 1000):
         lengths = rng.integers(2, 12, 40)
-        groups = _groups(lengths, most)
+        groups = _groups(np.concatenate([[0], np.cumsum(lengths)]), most)
         covered = np.concatenate([np.arange(40)[group] for group in groups])
         np.testing.assert_array_equal(covered, np.arange(40))
         sizes = [int(lengths[group].sum()) for group in groups]
@@ -226,10 +226,10 @@ def test_proofs_are_made_where_the_gap_looks_small(problem):
     fall = -0.5 * gradient @ step
     newton, value = Newton(tol=1e-6), objective.value(point)
     progress = Progress(objective, 1e-6, None)
-    far = newton._prove(progress, point, weights, step, fall)
+    far = newton._prove(progress, point, weights, step, gradient, fall)
     assert far.slack == np.inf and far.primal == pytest.approx(value)
-    near = newton._prove(progress, point, weights, step, 1.9e-6 * value)
-    sure = newton._prove(progress, point, weights, step, fall, certainly=True)
+    near = newton._prove(progress, point, weights, step, gradient, 1.9e-6 * value)
+    sure = newton._prove(progress, point, weights, step, gradient, fall, certainly=True)
     assert near.slack == sure.slack == pytest.approx(fall, rel=1e-9)
 
 

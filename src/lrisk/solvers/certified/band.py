@@ -17,7 +17,6 @@ from ..._typing import Floats, Indices
 from ...certificate import Bound, Curved, slack_by_gram
 from ...objective import Held, Objective, Point, Split
 from ...permutahedron import risk_and_excess
-from ...spaces.capabilities import linear
 from ..line_search import backtrack
 from ..solution import Monitor, Solution, Solver, Status
 from .fallback import changed_to_newton, minimise_or_newton
@@ -171,15 +170,11 @@ class _BandObjective(Objective):
         rest = self._quadratic.constant + linear + 0.5 * float(away @ bent)
         return Point(theta, scores, self.loss.value(self.y, scores), rest)
 
-    def pullback(self, point: Point, weights: Floats, a: Floats) -> Floats:
-        """Σ λ_i a_i ∇f(x_i) and the gradient of the quadratic."""
-        gradient = self.space.pullback(point.theta, weights * a)
-        return gradient + self._quadratic.gradient + self._away(point.theta)[1]
+    def _penalty_slope(self, theta: Floats) -> Floats:
+        return np.asarray(self._quadratic.gradient + self._away(theta)[1])
 
-    def hessian(self, point: Point, weights: Floats) -> Floats:
-        """∂²Φ/∂θ² at λ."""
-        curvature = self.loss.curvature(self.y, point.scores)
-        return linear(self.space).gram(weights * curvature) + self._quadratic.matrix
+    def _with_penalty(self, matrix: Floats) -> Floats:
+        return matrix + self._quadratic.matrix
 
 
 class _BandNewton(Newton):
@@ -191,6 +186,7 @@ class _BandNewton(Newton):
         point: Point,
         weights: Floats,
         step: Floats,
+        gradient: Floats,
         decrement: float,
         *,
         certainly: bool = False,

@@ -18,10 +18,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..._typing import Floats
+from ...capped import capped_weights
 from ...certificate import Bound, local_slack
 from ...losses import Logistic
 from ...objective import Objective
-from ...permutahedron import capped_weights, proximal_weights
+from ...permutahedron import proximal_weights
 from ...spaces.capabilities import linear
 from .._linalg import Factor
 from ..line_search import armijo, backtrack

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import Floats
+from ...capped import capped_projection
 from ...objective import Objective, Point
 from ...permutahedron import Projection, proximal_weights, proximity
 from ...spaces.capabilities import linear
@@ -72,12 +73,13 @@ class Lagrangian:
         """Evaluate φ and its maximiser λ."""
         ranking = self.objective.ranking
         if self._flat:
-            everything = np.arange(ranking.n_rows + 1)
-            projection = Projection(ranking.mass, everything[:-1], everything)
+            nothing = np.zeros(1, dtype=np.int64)
+            projection = Projection(ranking.mass, nothing[:0], nothing)
             return Smoothed(
                 float(ranking.mass @ point.losses) + point.penalty, projection
             )
-        projection = proximal_weights(ranking, point.losses, self.center, self.nu)
+        projected = capped_projection if ranking.selects else proximal_weights
+        projection = projected(ranking, point.losses, self.center, self.nu)
         away = proximity(projection.weights, self.center, ranking.row_weight)
         value = float(projection.weights @ point.losses) + point.penalty
         value -= self.nu * away

@@ -159,6 +159,7 @@ class Newton(Solver):
         point: Point,
         weights: Floats,
         step: Floats,
+        gradient: Floats,
         decrement: float,
         *,
         certainly: bool = False,
@@ -174,7 +175,7 @@ class Newton(Solver):
         looks = relative_gap(objective, primal, excess + decrement)
         if looks > NEAR * progress.tol and not (certainly or objective.loss.flat):
             return Bound(primal, excess, np.inf)
-        slack = proven_slack(objective, point, weights, step)
+        slack = proven_slack(objective, point, weights, step, gradient)
         return Bound(primal, excess, *slack)
 
     def _prove_last(
@@ -184,11 +185,12 @@ class Newton(Solver):
         objective = progress.objective
         if progress.certified:
             return
-        gradient = objective.gradient(point, weights)
-        hessian = objective.hessian(point, weights)
+        gradient, hessian = objective.gradient_and_hessian(point, weights)
         step = solve_positive(hessian, -gradient)
         decrement = _decrement(objective, hessian, gradient, step)
-        proof = self._prove(progress, point, weights, step, decrement, certainly=True)
+        proof = self._prove(
+            progress, point, weights, step, gradient, decrement, certainly=True
+        )
         progress.record(point.theta, weights, proof, decrement, 0.0)
 
     def _descend(
@@ -204,11 +206,10 @@ class Newton(Solver):
         for _ in range(40):
             progress.n_iter += 1
             weights = smoothed.projection.weights
-            gradient = objective.gradient(point, weights)
-            hessian = objective.hessian(point, weights)
+            gradient, hessian = objective.gradient_and_hessian(point, weights)
             step = solve_positive(hessian, -gradient)
             decrement = _decrement(objective, hessian, gradient, step)
-            proof = self._prove(progress, point, weights, step, decrement)
+            proof = self._prove(progress, point, weights, step, gradient, decrement)
             progress.record(point.theta, weights, proof, decrement, lagrangian.nu)
             error = (
                 min(proof.slack, decrement) if proof.slack == np.inf else proof.slack
@@ -294,29 +295,28 @@ def add_scatter(
     nu: float,
 ) -> bool:
     """Add the pooled blocks' part of the Hessian of φ in place; False if none."""
-    sizes = np.diff(projection.starts)
-    pooled = np.flatnonzero(sizes > 1)
-    if pooled.size == 0:
+    pooled, starts = projection.rows, projection.starts
+    if len(pooled) == 0:
         return False
-    slopes = objective.loss.derivative(objective.y, point.scores)
     most = max(1, CHUNK // objective.space.size)
-    for group in _groups(sizes[pooled], most):
-        blocks = pooled[group]
-        lengths = sizes[blocks]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        places = np.repeat(projection.starts[blocks] - starts[:-1], lengths)
-        rows = projection.order[places + np.arange(starts[-1])]
-        gathered = linear(objective.space).gradient_rows(rows, slopes[rows])
-        center_blocks(gathered, objective.ranking.row_weight[rows], starts)
+    for group in _groups(starts, most):
+        edges = starts[group.start : group.stop + 1]
+        rows = pooled[edges[0] : edges[-1]]
+        slopes = objective.loss.derivative(objective.y[rows], point.scores[rows])
+        gathered = linear(objective.space).gradient_rows(rows, slopes)
+        center_blocks(gathered, objective.ranking.row_weight[rows], edges - edges[0])
         hessian += gathered.T @ gathered / nu
     return True
 
 
-def _groups(lengths: Indices, most: int) -> list[slice]:
-    """Cut consecutive blocks into groups of about `most` rows, never inside a block."""
-    ends = np.cumsum(lengths)
-    if ends[-1] <= most:
-        return [slice(0, len(lengths))]
-    cuts = np.searchsorted(ends, np.arange(most, int(ends[-1]) + most, most))
-    edges = np.unique(np.concatenate([[0], cuts + 1]).clip(max=len(lengths)))
+def _groups(starts: Indices, most: int) -> list[slice]:
+    """Cut consecutive blocks into groups of about `most` rows, never inside a block.
+
+    Blocks begin at `starts`, whose last entry is where they end.
+    """
+    count, end = len(starts) - 1, int(starts[-1])
+    if end <= most:
+        return [slice(0, count)]
+    cuts = np.searchsorted(starts[1:], np.arange(most, end + most, most))
+    edges = np.unique(np.concatenate([[0], cuts + 1]).clip(max=count))
     return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]
