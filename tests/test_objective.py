@@ -166,10 +166,11 @@ def test_the_curvature_of_some_rows():
     assert objective.share_seen(np.arange(5)) == 0.2
 
 
-def test_some_of_the_rows_under_the_same_penalty():
+@pytest.mark.parametrize("copied", [True, False])
+def test_some_of_the_rows_under_the_same_penalty(copied):
     objective = build(weighted=True)
     rows = np.array([1, 5, 7])
-    sample = objective.sampled(rows)
+    sample = objective.sampled(rows) if copied else objective.restricted(rows)
     assert sample.mu == pytest.approx(objective.mu, rel=1e-14)
     assert sample.mu == pytest.approx(2.0 / objective.ranking.row_weight.sum())
     np.testing.assert_array_equal(sample.y, objective.y[rows])

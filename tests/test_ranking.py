@@ -247,6 +247,12 @@ def test_groups_keep_their_share(weighted):
     assert ranking.risk(losses) == pytest.approx(risk, rel=1e-13)
     assert ranking.risk_and_weights(losses)[0] == pytest.approx(risk, rel=1e-13)
     assert not ranking.equal
+    some = np.array([17, 3, 4, 9, 16])
+    weight = plain.row_weight[some]
+    part = GroupedRanking(plain.spectrum, 5, weight, groups[some])
+    np.testing.assert_array_equal(
+        ranking.taken(some).weights(losses[some]), part.weights(losses[some])
+    )
     other = ranking.with_spectrum(WorstCase())
     highest = [losses[groups == group].max() for group in range(3)]
     shares = [plain.mass[groups == group].sum() for group in range(3)]

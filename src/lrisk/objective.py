@@ -392,10 +392,16 @@ class Objective:
         return theta
 
     def sampled(self, rows: Indices) -> "Objective":
-        """The same objective over some of the rows, with the same μ."""
+        """The same objective over copies of some of the rows, with the same μ."""
+        return self._over(rows, linear(self.space).take(rows))
+
+    def restricted(self, rows: Indices) -> "Objective":
+        """The same objective over some of the rows as they are, with the same μ."""
+        return self._over(rows, linear(self.space).restricted(rows))
+
+    def _over(self, rows: Indices, space: Space) -> "Objective":
         ranking = self.ranking.taken(rows)
         alpha = self.mu * ranking.total
-        space = linear(self.space).take(rows)
         return Objective(ranking, self.loss, space, self.y[rows], alpha, self.shift)
 
     def with_space(self, space: Space) -> "Objective":

@@ -272,6 +272,11 @@ class GroupedRanking(Ranking):
             weights[rows] = share * part.shared_weights(losses[rows], tied)
         return weights
 
+    def taken(self, rows: Indices) -> "GroupedRanking":
+        """The same spectrum over some of the rows, in their groups."""
+        part = Ranking.taken(self, rows)
+        return GroupedRanking.by(part, self._groups[rows])
+
     def with_spectrum(self, spectrum: Spectrum) -> "GroupedRanking":
         """The same rows and groups under another spectrum."""
         return GroupedRanking(spectrum, self.n_rows, self._sample_weight, self._groups)

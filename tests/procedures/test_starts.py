@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.sparse as sp
 
 from lrisk.losses import Logistic, Multinomial, Squared
 from lrisk.objective import Objective
 from lrisk.procedures.starts import (
+    class_middles,
     half_starts,
     linear_regression_starts,
     middle_weights,
+    near_rows,
     tethered,
 )
 from lrisk.ranking import Ranking
@@ -44,11 +47,12 @@ def dense(X):
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_tethered_rows_are_centred_and_the_intercept_is_a_column(form, k, intercept):
-    """Of the average spread of the others."""
+    """Of the average spread of the others, far rows left aside."""
     objective = problem(form=form, k=k, intercept=intercept)
     inner = tethered(objective).objective.space
     assert not inner.intercept and inner.size == objective.space.size
-    X, mass = dense(objective.space.X), objective.ranking.mass
+    X, mass = dense(objective.space.X), objective.ranking.mass * near_rows(objective)
+    mass = mass / mass.sum()
     rows = X - mass @ X
     if intercept:
         width = np.sqrt(np.mean(mass @ rows**2))
@@ -84,6 +88,98 @@ def test_the_heaviest_penalty_is_above_all_curvature(spectrum, k, intercept):
     sums = values.sum() if k == 1 else values.sum() * 0.5 / (2 / 3)
     assert way.heaviest == pytest.approx(sums, rel=1e-6)
     assert way.under(way.heaviest).mu == pytest.approx(way.heaviest)
+
+
+def scattered(X, y, *, spectrum=SPECTRA[0], weight=None):
+    """An objective over rows as they are."""
+    ranking = Ranking(spectrum, len(y), weight)
+    space = LinearSpace(X, intercept=True)
+    return Objective(ranking, Logistic(), space, y, 1.0)
+
+
+def with_far_rows(share, factor, n=200, seed=0):
+    """Two classes apart by two standard deviations, the first rows far out."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n).astype(float)
+    X = rng.normal(size=(n, 6))
+    X[:, 0] += 2.0 * y
+    X[: int(share * n)] *= factor
+    return X, y
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_middles_are_spatial_medians(form):
+    objective = problem(form=form)
+    X, y, mass = dense(objective.space.X), objective.y, objective.ranking.mass
+    for label, middle in enumerate(class_middles(objective)):
+        rows, pull = X[y == label], mass[y == label]
+
+        def total(c, rows=rows, pull=pull):
+            return float(pull @ np.linalg.norm(rows - c, axis=1))
+
+        best = scipy.optimize.minimize(total, rows.mean(axis=0), tol=1e-8)
+        # The steps end a hundredth of the distances away: a ten-thousandth of the sum.
+        assert total(middle) <= total(best.x) * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("factor", [100.0, 1e9])
+@pytest.mark.parametrize("share", [0.2, 0.3, 0.4])
+def test_far_rows_are_found_up_to_the_share_that_is_left_out(share, factor):
+    for seed in range(5):
+        X, y = with_far_rows(share, factor, seed=seed)
+        far = ~near_rows(scattered(X, y))
+        assert far.sum() == min(int(share * 200), 60)
+        assert not far[int(share * 200) :].any()
+
+
+def test_without_far_rows_or_trimming_all_rows_are_near():
+    X, y = with_far_rows(0.0, 1.0)
+    objective = scattered(X, y)
+    way = tethered(objective)
+    assert near_rows(objective).all() and way.near is way.objective
+    X, y = with_far_rows(0.2, 100.0)
+    assert near_rows(scattered(X, y, spectrum=RiskSeekingExtremile(3.0))).all()
+
+
+def test_weights_are_copies():
+    X, y = with_far_rows(0.2, 30.0)
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+    weighted = near_rows(scattered(X, y, weight=weight.astype(float)))
+    copies = np.repeat(np.arange(len(y)), weight)
+    np.testing.assert_array_equal(
+        near_rows(scattered(X[copies], y[copies])), weighted[copies]
+    )
+
+
+def test_a_class_far_from_the_other_is_not_far():
+    X, y = with_far_rows(0.0, 1.0)
+    y[:] = np.arange(200) % 21 == 0
+    X[y == 1, 1] += 50.0
+    assert near_rows(scattered(X, y))[y == 1].all()
+
+
+def test_rows_that_are_mostly_equal():
+    X = np.zeros((50, 2))
+    X[:5] = np.eye(2)[[0, 1, 0, 1, 0]]
+    y = np.r_[np.ones(5), np.zeros(45)]
+    assert near_rows(scattered(X, y)).sum() >= 35
+    assert near_rows(scattered(np.zeros((50, 2)), y)).all()
+
+
+def test_the_way_is_over_the_near_rows():
+    X, y = with_far_rows(0.2, 100.0)
+    objective = scattered(X, y)
+    way, near = tethered(objective), near_rows(objective)
+    step = way.under(0.25)
+    assert step.mu == pytest.approx(0.25)
+    np.testing.assert_array_equal(step.y, y[near])
+    theta = np.random.default_rng(0).normal(size=step.space.size)
+    np.testing.assert_allclose(
+        step.space.scores(theta), way.objective.space.scores(theta)[near], atol=1e-9
+    )
+    losses = way.objective.at(theta).losses
+    kept = way.weights(theta) > 0
+    assert len(kept) == 200 and losses[kept].max() <= losses[~kept].min()
 
 
 def test_halves_are_fits_of_the_mean_loss():

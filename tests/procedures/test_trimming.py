@@ -216,6 +216,44 @@ def test_light_penalties_do_not_bend_to_flipped_labels(intercept):
     assert np.mean(kept) < 0.25
 
 
+@pytest.mark.parametrize("share", [0.2, 0.4])
+def test_flipped_rows_do_no_more_harm_far_out(share):
+    """Features ×10, ×100, ×10⁶ beside the flipped labels (paper 2, table 3)."""
+    factors = [1.0, 10.0, 100.0, 1e6]
+    accuracy = np.zeros(len(factors))
+    for seed in range(10):
+        X, y, bad, test_X, test_y = flipped(seed, share)
+        for which, factor in enumerate(factors):
+            far = X.copy()
+            far[bad] *= factor
+            model = lrisk.RiskClassifier(Subquantile(1 - share), alpha=0.1).fit(far, y)
+            accuracy[which] += model.score(test_X, test_y) / 10
+    assert accuracy.min() >= accuracy[0] - 0.01
+
+
+@pytest.mark.parametrize("spectrum", ["subquantile:0.9", "ranked_range:0.05:0.9"])
+def test_far_rows_and_balance_between_classes(spectrum):
+    """The way is over some rows, and each class is trimmed by itself."""
+    X, y, bad, test_X, test_y = flipped(0, 0.05)
+    X = X.copy()
+    X[bad] *= 100.0
+    model = lrisk.RiskClassifier(spectrum, solver=Concentration(class_balanced=True))
+    model.fit(X, y)
+    assert model.score(test_X, test_y) > 0.85
+    assert model.inlier_mask_[bad].mean() < 0.25
+
+
+def test_a_rare_class_far_away_is_not_left_out():
+    """One row in twenty, where one in fifty may go."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y = (np.arange(600) % 20 == 0).astype(float)
+        X = rng.normal(size=(600, 4))
+        X[:, 0] += 16.0 * y
+        model = lrisk.RiskClassifier("subquantile:0.98", alpha=0.1).fit(X, y)
+        assert model.score(X, y) == 1.0
+
+
 def test_no_class_is_trimmed_away_by_a_light_penalty():
     """Three rows in ten are left out, and the rare class has four."""
     for seed in range(3):

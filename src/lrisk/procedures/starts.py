@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._typing import Floats
+from .._typing import Bools, Floats
 from ..objective import Objective, Point
 from ..solvers._loops.elemental import elemental_fits
 from ..solvers.trimming.concentration import NewtonRefit, RidgeRefit
 from ..solvers.trimming.kept import LowestRows
-from ..spaces import LinearSpace
+from ..spaces import CenterSpace, LinearSpace
 from ..spaces.capabilities import linear
 
 #: Rows that elemental starts look at; above, a random sample of this size.
@@ -25,6 +25,12 @@ ELEMENTAL_ROWS = 300
 ELEMENTAL_COLUMNS = 30
 #: Elemental starts that are taken to the end.
 BEST = 10
+#: Median distances from the nearest middle of a class beyond which a row is far.
+FAR = 3.0
+#: Steps towards the middles; a tenth as many are usual, more where rows lie far out.
+MIDDLE_STEPS = 100
+#: Last step towards a middle, as a share of the rows' (harmonic) mean distance from it.
+MIDDLE_TOL = 0.01
 
 
 def middle_weights(objective: Objective) -> Floats:
@@ -135,12 +141,55 @@ def half_starts(
             yield "half", refit(half / half.sum(), zero)
 
 
+def near_rows(objective: Objective) -> Bools:
+    """Rows that lie where the classes are, shape (n,): the others lie far from all.
+
+    Far is beyond `FAR` median distances from the nearest of the classes' middles, and
+    no more rows are far than the spectrum leaves out.
+    """
+    ranking = objective.ranking
+    middles = class_middles(objective)
+    space = CenterSpace(linear(objective.space).X, len(middles))
+    distance = np.sqrt(space.scores(middles.ravel()).min(axis=1))
+    order = np.argsort(distance)
+    half = int(np.searchsorted(np.cumsum(ranking.mass[order]), 0.5))
+    median = distance[order[min(half, len(order) - 1)]]
+    kept = ranking.kept_shares(distance) == 1.0
+    return np.asarray(kept | (distance <= FAR * median))
+
+
+def class_middles(objective: Objective) -> Floats:
+    """argmin_c Σ_i m_i‖x_i − c‖ over the rows of each class, shape (k, d).
+
+    The spatial median (Weiszfeld's steps from the mean): fewer than half of a class
+    cannot carry it away, and it turns with the features, as the penalty does.
+    """
+    mass = objective.ranking.mass
+    labels, codes = np.unique(objective.y, return_inverse=True)
+    space = CenterSpace(linear(objective.space).X, len(labels))
+    sums, totals = space.sums(codes, mass)
+    middles, rows = sums / totals[:, None], np.arange(len(codes))
+    for _ in range(MIDDLE_STEPS):
+        distance = np.sqrt(space.scores(middles.ravel())[rows, codes])
+        # A row at the middle itself has no direction to pull in.
+        distance = np.maximum(distance, 1e-9 * (float(distance.max()) or 1.0))
+        sums, pulls = space.sums(codes, mass / distance)
+        last, middles = middles, sums / pulls[:, None]
+        moved = np.linalg.norm(middles - last, axis=1)
+        if np.all(moved <= MIDDLE_TOL * totals / pulls):
+            break
+    return middles
+
+
 class Tethered(NamedTuple):
     """An objective of classes over centred rows, its intercept penalised.
 
     Attributes
     ----------
     objective : Objective
+        Over all rows.
+    near : Objective
+        Over those that are not far from all classes.
     heaviest : float
         A penalty μ above all curvature of the losses, c·S′(0)·Σm‖x‖² with c = sup ℓ″:
         the minimiser is about a gradient step from zero. A larger one would shrink it
@@ -148,13 +197,19 @@ class Tethered(NamedTuple):
     """
 
     objective: Objective
+    near: Objective
     heaviest: float
 
     def under(self, mu: float) -> Objective:
-        """The objective under another penalty."""
-        given = self.objective
+        """The objective over the near rows under another penalty."""
+        given = self.near
         alpha = mu * given.ranking.total
         return Objective(given.ranking, given.loss, given.space, given.y, alpha)
+
+    def weights(self, theta: Floats) -> Floats:
+        """λ of all rows at θ, shape (n,)."""
+        point = self.objective.at(theta)
+        return LowestRows(self.objective.ranking).weights(point.losses)
 
 
 def tethered(objective: Objective) -> Tethered:
@@ -162,15 +217,21 @@ def tethered(objective: Objective) -> Tethered:
 
     Of a ranked range only the upper end counts. An intercept is the coefficient of one
     more column, constant and of the average spread of the others; and the rows are
-    centred, since the mean of kernel features does what an intercept does.
+    centred, since the mean of kernel features does what an intercept does. A row's say
+    in a stiff model grows with its distance, without a limit, so that a few wrong rows
+    far out would rule it: rows far from all classes are left out on the way.
 
     Parameters
     ----------
     objective : Objective
         Over a linear space, under a spectrum that trims.
     """
-    space, lowest, mass = objective.space, _lowest(objective), objective.ranking.mass
+    space, lowest = objective.space, _lowest(objective)
     X: Any = linear(space).X
+    near = near_rows(objective)
+    mass = objective.ranking.mass
+    if not near.all():
+        mass = np.where(near, mass, 0.0) / mass[near].sum()
     centred = LinearSpace.centred(X, mass, intercept=True)
     offset = centred.offset
     assert offset is not None
@@ -182,7 +243,8 @@ def tethered(objective: Objective) -> Tethered:
     inner = LinearSpace(X, intercept=False, n_scores=space.n_scores, offset=offset)
     heaviest = objective.loss.smoothness * lowest.density * float(spread.sum())
     objective = objective.with_ranking(lowest.ranking).with_space(inner)
-    return Tethered(objective, heaviest)
+    among = objective if near.all() else objective.restricted(np.flatnonzero(near))
+    return Tethered(objective, among, heaviest)
 
 
 def _with_column(X: Any, value: float) -> Any:

@@ -10,10 +10,11 @@ where they begin and how they leave a poor floor:
   is not always a lower test error: with a tiny penalty the path alone often predicts
   better (``swaps=0``);
 - classes: such a path from a penalty as heavy as the losses curve, where the fit says
-  only in which direction the classes lie, and nowhere else unless random halves are
-  asked for. A fit of all rows with a light penalty has bent to the wrong ones before
-  any are left out, and among the floors it leads to the lowest is not the best: where
-  four rows in ten can be left out, nearly any labels can be told apart.
+  only in which direction the classes lie, over the rows that are not far from all of
+  them, and nowhere else unless random halves are asked for. A fit of all rows with a
+  light penalty has bent to the wrong ones before any are left out, and among the floors
+  it leads to the lowest is not the best: where four rows in ten can be left out, nearly
+  any labels can be told apart.
 """
 
 from itertools import chain
@@ -120,8 +121,9 @@ def class_path(objective: Objective, solver: Concentration) -> Point:
     """The fit of the rows to which a path of penalties leads, for classes.
 
     Each fit of the path starts from the rows that the last, stiffer one kept, the first
-    from all of them. The models on the way are tethered: one of nothing but a free
-    intercept has the least trimmed loss if it leaves one class out.
+    from all that are not far from every class. The models on the way are tethered: one
+    of nothing but a free intercept has the least trimmed loss if it leaves one class
+    out.
     """
     way = tethered(objective)
     point: Point | None = None
@@ -132,7 +134,7 @@ def class_path(objective: Objective, solver: Concentration) -> Point:
         point = descent.run(NewtonRefit(step), step.at(theta))
     assert point is not None
     zero = objective.at(np.zeros(objective.space.size))
-    return NewtonRefit(objective)(descent.weights(point), zero)
+    return NewtonRefit(objective)(way.weights(point.theta), zero)
 
 
 def _kernel_ridge(
