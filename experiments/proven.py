@@ -209,8 +209,8 @@ def report(records: list[Record], page: Page) -> None:
         page.table(["case", "at", "measured", "bound", "bound / measured"], rows)
         words = f"The bound holds in {holds} of {total} rows"
         if loose:
-            words += f"; it is {np.min(loose):.2g} to {np.max(loose):.2g} times the "
-            "measurement"
+            span = f"{np.min(loose):.2g} to {np.max(loose):.2g}"
+            words += f"; it is {span} times the measurement"
         page.say(words + ".")
         if kind == "minibatch":
             page.say(

@@ -62,7 +62,9 @@ def surrogate_ball(norm: float, surrogate: float, cosine: float = 0.0) -> float:
 
     Why: û has the coefficients of u, so with p and q its two parts
     ‖û‖² ≤ R²(‖p‖² + ‖q‖²) (k̂ ≥ 0 makes the cross term negative, and each part's
-    norm grows by at most R), and ‖u‖² ≥ (1 − cos β)(‖p‖² + ‖q‖²).
+    norm grows by at most R), and ‖u‖² ≥ (1 − cos β)(‖p‖² + ‖q‖²). The norm grows by at
+    most R since 0 ≤ k̂ ≤ R²k: of a Gaussian by its formula; of a mixture of Gaussians by
+    Chebyshev's inequality, as the factor falls with the width and the kernel rises.
 
     Examples
     --------
