@@ -35,6 +35,8 @@ def test_flags_decide_where_the_estimate_leaves_no_room():
     assert low > 0.046 and share == pytest.approx(25.5 / 300)
     # ... but a few flags where nothing is certain do not.
     assert reconciled(0.0, (0.0, 0.005), 3, 0.0, 300)[1][0] == 0.0
+    proven = reconciled(0.0, (0.0, 0.05), 9, 0.0, 300, proven=9)[1]
+    assert proven == pytest.approx((wilson(0.03, 300)[0], 0.05))
     # ... nor flags that may be larger noise; a person's word always counts.
     assert reconciled(0.1, (0.07, 0.15), 29, 0.0, 300, noisy=29)[1][0] == 0.0
     assert reconciled(0.0, (0.0, 0.03), 30, 0.0, 300, wrong=30)[1][0] == 0.1

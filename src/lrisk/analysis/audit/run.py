@@ -261,6 +261,7 @@ def _assemble(
         share, interval = reconciled(
             share, interval, int(flags.sum()), false_flags, len(rows),
             noisy=noisy, wrong=int(np.sum(judged > 0)),
+            proven=int(np.sum(flags & (chance > 0.5))),
         )  # fmt: skip
     gain, error = _tail_gain(table, recipe, found, ~flags & ~far)
     by_row, by_fits = np.zeros((2, n), dtype=bool)

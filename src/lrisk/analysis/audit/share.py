@@ -91,6 +91,7 @@ def reconciled(
     *,
     noisy: int = 0,
     wrong: int = 0,
+    proven: int = 0,
 ) -> tuple[float, tuple[float, float]]:
     """Share and interval that do not contradict the flags.
 
@@ -98,7 +99,8 @@ def reconciled(
     lies below it, the lower end is that of Wilson's interval of the net share: a
     smaller share would contradict rows that can be named. That end is lowered where
     flagged rows may be nothing but larger noise (`noisy` of them), and is never below
-    what a person has found `wrong`.
+    what a person has found `wrong`, or Wilson's of the flagged rows
+    of `proven` slips of the target.
     """
     net = max(flagged - false_flags, 0.0) / n_rows
     low, high = interval
@@ -111,6 +113,6 @@ def reconciled(
             low = net
     if noisy:
         low = min(low, max(flagged - false_flags - noisy, 0.0) / n_rows)
-    low = max(low, wrong / n_rows)
+    low = max(low, wrong / n_rows, wilson(proven / n_rows, n_rows)[0])
     high = max(high, low)
     return (share if low <= share <= high else max(net, low)), (low, high)

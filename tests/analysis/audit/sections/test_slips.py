@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmarks._audit_tables import simulated
+from benchmarks._audit_errors import OF_NUMBERS, Clean
+from benchmarks._audit_tables import TABLES, simulated
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import cross_val_predict
 
@@ -92,6 +93,19 @@ def test_rows_that_nobody_flagged_are_told_by_a_slip():
     y[:8] *= 10.0
     (slip,) = found(y, expected, 10.0, flagged=False)
     assert slip.numbers["factor"] == 0.1 and slip.rows == list(range(1, 9))
+
+
+def test_a_slip_flags_rows_where_the_detector_sees_nothing(shared):
+    """Concrete, of twelve rows a tenth of the strength: no fit finds a wrong row."""
+    clean = TABLES["concrete"].load(7)
+    made = OF_NUMBERS["target /10"](Clean(clean, 5.0), np.random.default_rng([7, 7]))
+    result = audit(made.data, "y")
+    assert result.whole_share == 0.0
+    (slip,) = [f for f in result.findings if f.section == "slips"]
+    assert slip.numbers["factor"] == 10.0 and slip.count >= 10
+    assert np.sum(result.flags & made.wrong) >= 10
+    assert np.sum(result.flags & ~made.wrong) <= 1
+    assert result.interval[0] > 0.01
 
 
 EIGHT = np.arange(300) < 8
