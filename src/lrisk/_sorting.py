@@ -7,8 +7,8 @@ import numpy as np
 from ._jit import jit
 from ._typing import Floats, Indices
 
-#: Below this many values a comparison sort is as fast.
-SMALL = 400
+#: Below this many values a comparison sort is as fast, and need not be compiled.
+SMALL = 800
 #: Largest displacement that is still mended by insertion.
 REACH = 48
 

@@ -23,10 +23,7 @@ FEW = 32
 def solve_positive(matrix: Floats, right: Floats) -> Floats:
     """Solve one system; entries of parameters without effect are zero."""
     if len(right) <= FEW:
-        work, solved = np.empty(matrix.shape), np.empty((2, len(right)))
-        matrix, right = np.ascontiguousarray(matrix), np.ascontiguousarray(right)
-        _solve_few(matrix, right, work, solved)
-        return np.asarray(solved[0])
+        return _solve_plainly(matrix, right)
     scaled, root, empty = _with_unit_diagonal(matrix)
     if empty.any():
         right = np.where(empty, 0.0, right)
@@ -42,14 +39,28 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
     return right * root**2
 
 
+def _solve_plainly(matrix: Floats, right: Floats) -> Floats:
+    """`solve_positive` by compiled loops."""
+    work, solved = np.empty(matrix.shape), np.empty((2, len(right)))
+    matrix, right = np.ascontiguousarray(matrix), np.ascontiguousarray(right)
+    ridge = 0.0
+    for _ in range(MOST_RAISES):
+        if _solve_few(matrix, right, ridge, work, solved):
+            return np.asarray(solved[0])
+        ridge = FIRST_RAISE if ridge == 0.0 else GROWTH * ridge
+    return right * _with_unit_diagonal(matrix)[1] ** 2
+
+
 @jit(fastmath=False)
-def _solve_few(matrix, right, work, solved):  # type: ignore[no-untyped-def]
-    """`solve_positive` by Cholesky's method in plain loops.
+def _solve_few(matrix, right, ridge, work, solved):  # type: ignore[no-untyped-def]
+    """Cholesky's method; False where the matrix is not positive, or x not finite.
 
     Parameters
     ----------
     matrix : array of shape (m, m)
     right : array of shape (m,)
+    ridge : float
+        What the diagonal, of ones, is raised by.
     work : array of shape (m, m)
         Overwritten.
     solved : array of shape (2, m)
@@ -59,41 +70,29 @@ def _solve_few(matrix, right, work, solved):  # type: ignore[no-untyped-def]
     x, root = solved[0], solved[1]
     for i in range(m):
         root[i] = 0.0 if matrix[i, i] <= 0.0 else 1.0 / np.sqrt(matrix[i, i])
-    ridge = 0.0
-    for _ in range(MOST_RAISES):
-        good = True
-        for i in range(m):
-            x[i] = root[i] * right[i]
-            for j in range(i + 1):
-                total = root[i] * matrix[i, j] * root[j]
-                if i == j:
-                    total = 1.0 + ridge
-                for k in range(j):
-                    total -= work[i, k] * work[j, k]
-                if j < i:
-                    work[i, j] = total / work[j, j]
-                    x[i] -= work[i, j] * x[j]
-                elif total > 0.0:
-                    work[i, i] = np.sqrt(total)
-                    x[i] /= work[i, i]
-                else:
-                    good = False
-            if not good:
-                break
-        if good:
-            for i in range(m - 1, -1, -1):
-                for k in range(i + 1, m):
-                    x[i] -= work[k, i] * x[k]
-                x[i] /= work[i, i]
-                good = good and np.isfinite(x[i])
-        if good:
-            for i in range(m):
-                x[i] *= root[i]
-            return
-        ridge = FIRST_RAISE if ridge == 0.0 else GROWTH * ridge
+        pivot, total = 1.0 + ridge, root[i] * right[i]
+        for j in range(i):
+            entry = root[i] * matrix[i, j] * root[j]
+            for k in range(j):
+                entry -= work[i, k] * work[j, k]
+            entry /= work[j, j]
+            work[i, j] = entry
+            pivot -= entry * entry
+            total -= entry * x[j]
+        if not pivot > 0.0:
+            return False
+        work[i, i] = np.sqrt(pivot)
+        x[i] = total / work[i, i]
+    for i in range(m - 1, -1, -1):
+        total = x[i]
+        for k in range(i + 1, m):
+            total -= work[k, i] * x[k]
+        x[i] = total / work[i, i]
+        if not abs(x[i]) < np.inf:
+            return False
     for i in range(m):
-        scale = 1.0 if root[i] == 0.0 else root[i]
-        x[i] = right[i] * scale * scale
+        x[i] *= root[i]
+    return True
 
 
 class Factor:

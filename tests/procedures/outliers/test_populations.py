@@ -19,9 +19,7 @@ from lrisk.procedures.outliers.populations import (
 
 
 def density(u, core):
-    out = np.empty(len(u))
-    core_log_density(np.asarray(u, dtype=float), np.asarray(core, dtype=float), out)
-    return np.exp(out)
+    return np.exp(core_log_density(np.asarray(u, dtype=float), np.asarray(core)))
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,7 @@ class Populations(NamedTuple):
         return self.share > C.equal_halves
 
     def _raw(self, u: Floats) -> Floats:
-        inner = np.empty(len(u))
-        core_log_density(u, self.core, inner)
-        inner += np.log1p(-self.share)
+        inner = core_log_density(u, self.core) + np.log1p(-self.share)
         z = (u - self.centre) / self.width
         outer = np.log(self.share / self.width) - 0.5 * (z * z + np.log(2.0 * np.pi))
         return np.asarray(1.0 / (1.0 + np.exp(np.clip(inner - outer, -500.0, 500.0))))

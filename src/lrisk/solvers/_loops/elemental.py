@@ -39,8 +39,7 @@ def _fit_all(  # type: ignore[no-untyped-def]
         count = m
         solved = False
         while count <= width and not solved:
-            gram[:] = 0.0
-            right[:] = 0.0
+            clear(gram, right)
             for k in range(count):
                 add_row(gram, right, rows, y, order[s, k])
             solved = solve_in_place(gram, right, ridge, theta)
@@ -58,8 +57,7 @@ def _fit_all(  # type: ignore[no-untyped-def]
             cost = 0.0
             for j in range(m):
                 cost += ridge[j] * theta[j] * theta[j]
-            gram[:] = 0.0
-            right[:] = 0.0
+            clear(gram, right)
             taken = 0
             for i in range(n):
                 if squares[i] < threshold:
@@ -76,6 +74,15 @@ def _fit_all(  # type: ignore[no-untyped-def]
                 for j in range(m):
                     best[s, j] = theta[j]
             solved = solve_in_place(gram, right, ridge, theta)
+
+
+@jit(fastmath=False, inner=True)
+def clear(gram: Floats, right: Floats) -> None:
+    """Normal equations of no rows."""
+    for j in range(right.shape[0]):
+        right[j] = 0.0
+        for k in range(right.shape[0]):
+            gram[j, k] = 0.0
 
 
 @jit(fastmath=False, inner=True)

@@ -19,8 +19,9 @@ def center_blocks(rows, w, starts):  # type: ignore[no-untyped-def]
     size = rows.shape[1]
     mean = np.empty(size)
     for b in range(starts.shape[0] - 1):
-        mean[:] = 0.0
         total = 0.0
+        for j in range(size):
+            mean[j] = 0.0
         for i in range(starts[b], starts[b + 1]):
             total += w[i]
             for j in range(size):
