@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from experiments._page import Page
 from experiments._subquantile import EXACT, ORACLE, PAPERS
-from experiments._subquantile_page import number_tables, verdict
+from experiments._subquantile_page import number_tables, paired, verdict
 from experiments._subquantile_why import by_start, by_steps, explanation, uneven
 
 from experiments import figure1, table1, table2, table3, table4
@@ -258,3 +258,27 @@ def test_curves_that_get_worse_are_named_and_no_others():
     assert text.endswith("in 1 of 2 curves: Boston housing at ε = 0.2.")
     text = figure1._overfitting(made[1:], ["concrete"], [0.2])
     assert text.endswith("in 0 of 1 curves.")
+
+
+@pytest.mark.parametrize(
+    ("gains", "words"),
+    [
+        ([-0.03, -0.02, -0.025], "worse in 1 of 1 cells (Heart disease, "),
+        ([-0.03, 0.02, -0.025], "worse in 0 of 1 cells, and better in 0."),
+        ([-0.009, -0.008, -0.007], "worse in 0 of 1 cells, and better in 0."),
+        ([0.03, 0.02, 0.025], "worse in 0 of 1 cells, and better in 1."),
+    ],
+)
+def test_the_default_beside_the_papers_algorithm(tmp_path, gains, words):
+    records = [record(table3.TABLE, HEART, 0.7, seed=seed) for seed in range(3)]
+    for one, gain in zip(records, gains):
+        one["error"][EXACT] = 0.7 + gain
+    page = Page(tmp_path, "made", "Made up")
+    paired(table3.TABLE, records, page)
+    text = page.write("none", 0.0, 3).read_text("utf-8")
+    assert words in text
+    mean = sum(gains) / 3
+    assert f"| 0.700 | {0.7 + mean:.3f} | {mean:+.3f} ± " in text
+    page = Page(tmp_path, "none", "Made up")
+    paired(table3.TABLE, records[:1], page)
+    assert "beside" not in page.write("none", 0.0, 1).read_text("utf-8")
