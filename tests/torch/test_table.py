@@ -41,7 +41,7 @@ def test_exact_in_the_limit_where_every_loss_has_a_bin(spectrum):
     for seed in range(3):
         value = epoch(table, losses, 7, seed)
     wanted = risk_weights(losses.numpy(), spectrum)
-    found = table._relative_weights(losses) / 60
+    found = table._relative_weights(table._bins.of(losses)) / 60
     np.testing.assert_allclose(found, wanted, atol=1e-14)
     np.testing.assert_allclose(table.weights(), wanted, atol=1e-14)
     assert value == pytest.approx(risk(losses.numpy(), spectrum), rel=1e-6)
@@ -58,7 +58,10 @@ def test_bins_cost_little_whatever_the_losses_are(kind, offset):
         table = RiskTable(3000, spectrum)
         for seed in range(2):
             epoch(table, losses, 64, seed)
-        binned = float(table._relative_weights(losses) @ losses.double()) / 3000
+        binned = (
+            float(table._relative_weights(table._bins.of(losses)) @ losses.double())
+            / 3000
+        )
         exact = risk(losses.numpy(), spectrum)
         spread = exact - risk(losses.numpy(), "mean")
         assert binned == pytest.approx(exact, abs=1e-3 * abs(spread))
@@ -69,7 +72,7 @@ def test_weights_average_to_one_over_all_rows():
     for spectrum in SPECTRA:
         table = RiskTable(1000, spectrum)
         epoch(table, losses, 64)
-        relative = table._relative_weights(losses)
+        relative = table._relative_weights(table._bins.of(losses))
         assert float(relative.mean()) == pytest.approx(1.0, abs=1e-12)
 
 
@@ -126,7 +129,7 @@ def test_huge_and_tiny_losses_do_not_upset_it():
     table = RiskTable(5, "subquantile:0.8")
     for seed in range(2):
         epoch(table, losses, 2, seed)
-    assert table._relative_weights(table.losses)[-1] == 0.0
+    assert table._relative_weights(table._bins.of(table.losses))[-1] == 0.0
     assert table.risk() == pytest.approx(0.75)
 
 
@@ -159,10 +162,12 @@ def test_conversions_of_a_model_that_holds_it_leave_its_weights():
     table = RiskTable(1000, "superquantile:0.9")
     losses = drawn(1000)
     epoch(table, losses, 50)
-    wanted = table._relative_weights(losses)
+    wanted = table._relative_weights(table._bins.of(losses))
     model = torch.nn.ModuleDict({"table": table})
     for converted in (model.double(), model.float()):
-        torch.testing.assert_close(converted["table"]._relative_weights(losses), wanted)
+        torch.testing.assert_close(
+            converted["table"]._relative_weights(table._bins.of(losses)), wanted
+        )
 
 
 def test_a_training_loop_lowers_the_risk():

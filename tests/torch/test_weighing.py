@@ -42,16 +42,16 @@ def tensor(values):
 def test_exact_weights_are_those_of_arrays(spectrum, n, weighted):
     for seed in range(3):
         losses, weight = rows(n, seed, weighted)
-        found = Weigher("", spectrum, None, 0.0)(tensor(losses), tensor(weight))
+        weigher = Weigher("", spectrum, None, 0.0)
+        found = weigher.by_rank(tensor(losses), tensor(weight))
         wanted = risk_weights(losses, spectrum, sample_weight=weight)
-        np.testing.assert_allclose(found.weights, wanted, rtol=1e-11, atol=1e-15)
-        assert float(found.value) == pytest.approx(wanted @ losses, abs=1e-13)
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-15)
 
 
 @every
 def test_exact_weights_of_32_bits_are_the_nearest(spectrum):
     losses = np.random.default_rng(0).normal(size=500).astype(np.float32)
-    found = Weigher("", spectrum, None, 0.0)(tensor(losses), None).weights
+    found = Weigher("", spectrum, None, 0.0).by_rank(tensor(losses), None)
     wanted = risk_weights(losses, spectrum)
     assert found.dtype == torch.float32
     np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-30)
@@ -62,7 +62,8 @@ def test_exact_weights_of_32_bits_are_the_nearest(spectrum):
 @pytest.mark.parametrize("spectrum", RISING, ids=repr)
 def test_smoothed_weights_and_values_are_those_of_arrays(spectrum, smoothing, weighted):
     losses, weight = rows(40, 1, weighted)
-    found = Weigher("", spectrum, smoothing, 0.7)(tensor(losses), tensor(weight))
+    weigher = Weigher("", spectrum, smoothing, 0.7)
+    found = weigher.smoothed(tensor(losses), tensor(weight))
     given = {"sample_weight": weight, "smoothing": smoothing, "nu": 0.7}
     np.testing.assert_array_equal(
         found.weights, risk_weights(losses, spectrum, **given)
@@ -80,20 +81,21 @@ def test_a_weight_counts_like_so_many_rows():
     counts = torch.tensor([2, 1, 3])
     for spectrum in SPECTRA:
         weigher = Weigher("", spectrum, None, 0.0)
-        once = weigher(losses, counts.double()).weights
-        repeated = weigher(losses.repeat_interleave(counts), None).weights
+        once = weigher.by_rank(losses, counts.double())
+        repeated = weigher.by_rank(losses.repeat_interleave(counts), None)
         there = torch.repeat_interleave(torch.arange(3), counts)
         summed = torch.zeros_like(losses).index_add_(0, there, repeated)
         torch.testing.assert_close(once, summed, rtol=1e-12, atol=1e-15)
 
 
 def test_equal_losses_share_equally():
-    found = Weigher("", "superquantile:0.9", None, 0.0)(torch.full((10,), 2.0), None)
-    torch.testing.assert_close(found.weights, torch.full((10,), 0.1))
+    weigher = Weigher("", "superquantile:0.9", None, 0.0)
+    found = weigher.by_rank(torch.full((10,), 2.0), None)
+    torch.testing.assert_close(found, torch.full((10,), 0.1))
 
 
 def test_few_sizes_of_batches_are_kept():
     weigher = Weigher("", "esrm:2", None, 0.0)
     for n in range(1, 3 * KEPT_SIZES):
-        weigher(torch.arange(float(n)), None)
+        weigher.by_rank(torch.arange(float(n)), None)
     assert len(weigher._sigma) == KEPT_SIZES

@@ -1,6 +1,7 @@
 """A spectral risk in the place of a mean over the losses of a batch."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch.autograd.function import once_differentiable
 
 from ..spectra import FAMILIES, Spectrum
 from .checks import check_losses, check_row_weights
-from .weighing import Weigher, Weights
+from .weighing import Smoothed, Weigher
 
 
 class SpectralRisk(torch.nn.Module):
@@ -93,7 +94,9 @@ class SpectralRisk(torch.nn.Module):
         with torch.no_grad():
             losses = check_losses(self, losses)
             sample_weight = check_row_weights(self, sample_weight, losses)
-            return self._weigh(losses, sample_weight).weights
+            if self._weigher.smoothing is None:
+                return self._by_rank(losses, sample_weight)
+            return self._smoothed(losses, sample_weight).weights
 
     def forward(self, losses: Tensor, sample_weight: Tensor | None = None) -> Tensor:
         """Risk of the losses of a batch.
@@ -111,22 +114,29 @@ class SpectralRisk(torch.nn.Module):
         """
         losses = check_losses(self, losses)
         sample_weight = check_row_weights(self, sample_weight, losses)
-        found = self._weigh(losses.detach(), sample_weight)
         if self._weigher.smoothing is None:
-            return found.weights @ losses
-        value: Tensor = _Smoothed.apply(losses, *found, self._weigher.nu)
+            return self._by_rank(losses.detach(), sample_weight) @ losses
+        found = self._smoothed(losses.detach(), sample_weight)
+        value: Tensor = _SmoothedRisk.apply(losses, *found, self._weigher.nu)
         return value
 
-    def _weigh(self, losses: Tensor, sample_weight: Tensor | None) -> Weights:
+    def _by_rank(self, losses: Tensor, sample_weight: Tensor | None) -> Tensor:
         if not torch.compiler.is_compiling():
-            return self._weigher(losses, sample_weight)
+            return self._weigher.by_rank(losses, sample_weight)
         if self._text is None:
-            return Weights(*_apart(self._weigher, losses, sample_weight))
-        smoothing, nu = self._weigher.smoothing or "", self._weigher.nu
-        return Weights(*_weights(losses, sample_weight, self._text, smoothing, nu))
+            return _apart(self._weigher.by_rank, losses, sample_weight)
+        return _rank_weights(losses, sample_weight, self._text)
+
+    def _smoothed(self, losses: Tensor, sample_weight: Tensor | None) -> Smoothed:
+        if not torch.compiler.is_compiling():
+            return self._weigher.smoothed(losses, sample_weight)
+        if self._text is None:
+            return Smoothed(*_apart(self._weigher.smoothed, losses, sample_weight))
+        rule = (self._text, self._weigher.smoothing, self._weigher.nu)
+        return Smoothed(*_smoothed_weights(losses, sample_weight, *rule))
 
 
-class _Smoothed(torch.autograd.Function):
+class _SmoothedRisk(torch.autograd.Function):
     """h_ν, whose gradient is λ."""
 
     @staticmethod
@@ -191,23 +201,35 @@ def named(spectrum: Spectrum) -> str | None:
 
 
 @functools.lru_cache(maxsize=16)
-def _weigher(text: str, smoothing: str, nu: float) -> Weigher:
-    return Weigher("SpectralRisk", text, smoothing or None, nu)
+def _weigher(text: str, smoothing: str | None, nu: float) -> Weigher:
+    return Weigher("SpectralRisk", text, smoothing, nu)
 
 
-@torch.library.custom_op("lrisk::risk_weights", mutates_args=())
-def _weights(
+@torch.library.custom_op("lrisk::rank_weights", mutates_args=())
+def _rank_weights(
+    losses: Tensor, sample_weight: Tensor | None, spectrum: str
+) -> Tensor:
+    return _weigher(spectrum, None, 0.0).by_rank(losses, sample_weight)
+
+
+@_rank_weights.register_fake
+def _(losses: Tensor, sample_weight: Tensor | None, spectrum: str) -> Tensor:
+    return torch.empty_like(losses)
+
+
+@torch.library.custom_op("lrisk::smoothed_weights", mutates_args=())
+def _smoothed_weights(
     losses: Tensor,
     sample_weight: Tensor | None,
     spectrum: str,
     smoothing: str,
     nu: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """`Weigher` as one operation of torch."""
-    return tuple(_weigher(spectrum, smoothing, nu)(losses, sample_weight))
+    weigher = _weigher(spectrum, smoothing, nu)
+    return tuple(weigher.smoothed(losses, sample_weight))
 
 
-@_weights.register_fake
+@_smoothed_weights.register_fake
 def _(
     losses: Tensor,
     sample_weight: Tensor | None,
@@ -215,16 +237,14 @@ def _(
     smoothing: str,
     nu: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    like = torch.empty_like
-    return (
-        like(losses),
-        losses.new_empty(()),
-        like(losses),
-        like(losses, dtype=torch.int64),
-    )
+    weights, value = torch.empty_like(losses), losses.new_empty(())
+    blocks = torch.empty_like(losses, dtype=torch.int64)
+    return weights, value, torch.empty_like(losses), blocks
 
 
 @torch.compiler.disable
-def _apart(weigher: Weigher, losses: Tensor, sample_weight: Tensor | None) -> Weights:
+def _apart(
+    weigh: Callable[..., Any], losses: Tensor, sample_weight: Tensor | None
+) -> Any:
     """Custom spectra, which have no name: the graph breaks here."""
-    return weigher(losses, sample_weight)
+    return weigh(losses, sample_weight)

@@ -5,7 +5,7 @@ takes its rows out of their old bins, puts them into their new ones and adds up 
 bins. What that costs depends on the batch and the number of bins, not on the rows.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -95,7 +95,6 @@ class RiskTable(torch.nn.Module):
     """
 
     losses: Tensor
-    _grid: Tensor
     _counts: Tensor
     _owner: Tensor
 
@@ -104,21 +103,30 @@ class RiskTable(torch.nn.Module):
         check_count(self, "n_rows", n_rows)
         self.n_rows, self.spectrum = int(n_rows), parse_spectrum(spectrum)
         self.register_buffer("losses", torch.full((self.n_rows,), torch.nan))
-        # Bits of the smallest loss, `Grid.least` and `Grid.shift`, rows written since,
-        # and rows written ever: integers, which no conversion of the module changes.
-        self.register_buffer("_grid", torch.zeros(5, dtype=torch.int64))
         for name, size in (("_counts", BINS), ("_owner", self.n_rows)):
             nothing = torch.zeros(size, dtype=torch.int64)
             self.register_buffer(name, nothing, persistent=False)
         shares = np.arange(self.n_rows + 1) / self.n_rows
         self._cumulative = torch.from_numpy(self.spectrum.cumulative(shares).copy())
         self._exact = Weigher("RiskTable", self.spectrum, None, 0.0)
+        self._bins = _Bins(0.0, 0, 0)
+        self._since, self._ever = 0, 0  # rows written: since bins were chosen, in all
         self.register_load_state_dict_post_hook(_recount)
 
     @property
     def seen(self) -> int:
         """How many rows some batch has had."""
         return int((~self.losses.isnan()).sum())
+
+    def get_extra_state(self) -> list[float]:
+        """What `state_dict` keeps besides the losses: which bins they are in."""
+        return [*self._bins, self._since, self._ever]
+
+    def set_extra_state(self, state: list[float]) -> None:
+        """Take what `get_extra_state` gave; the losses are counted anew."""
+        low, *rest = state
+        least, shift, self._since, self._ever = (int(number) for number in rest)
+        self._bins = _Bins(low, least, shift)
 
     def extra_repr(self) -> str:
         """What the module is shown with."""
@@ -151,14 +159,14 @@ class RiskTable(torch.nn.Module):
         known = self._known()
         if len(known) == 0:
             return float("nan")
-        return float(self._exact(known, None).weights @ known)
+        return float(self._exact.by_rank(known, None) @ known)
 
     def weights(self) -> Tensor:
         """λ of all rows by their kept losses, ranked exactly; 0 if not seen."""
         weights = torch.zeros_like(self.losses, dtype=torch.float64)
         known = self._known()
         if len(known) > 0:
-            weights[~self.losses.isnan()] = self._exact(known, None).weights
+            weights[~self.losses.isnan()] = self._exact.by_rank(known, None)
         return weights
 
     # -- inner -------------------------------------------------------------------------
@@ -169,7 +177,7 @@ class RiskTable(torch.nn.Module):
     def _write(self, losses: Tensor, rows: Tensor) -> Tensor:
         """Keep the losses, and count their rows in the bins they now belong to.
 
-        Gives back what was kept: a row that repeats has one loss.
+        Gives the bins back. A row that repeats has one loss, and counts once.
         """
         most = torch.finfo(torch.float32).max
         place = torch.arange(len(rows), device=rows.device)
@@ -178,42 +186,30 @@ class RiskTable(torch.nn.Module):
         new = losses.detach()[owner].clamp(-most, most).float()
         old = self.losses[rows]
         self.losses[rows] = new
-        since, ever = self._grid[3:].add_(len(rows)).tolist()
-        if since >= RENEWED * min(ever, self.n_rows):
+        self._since, self._ever = self._since + len(rows), self._ever + len(rows)
+        if self._since >= RENEWED * min(self._ever, self.n_rows):
             self._renew()
-            return new
-        once = (owner == place).long()
-        known = once * (~old.isnan())
-        self._counts.index_add_(0, self._bins(old.nan_to_num()), known, alpha=-1)
-        self._counts.index_add_(0, self._bins(new), once)
-        return new
+            return self._bins.of(new)
+        bins, once = self._bins.of(new), owner == place
+        known = once & ~old.isnan()
+        before = self._bins.of(old.nan_to_num())
+        self._counts.index_add_(0, before, known.long(), alpha=-1)
+        self._counts.index_add_(0, bins, once.long())
+        return bins
 
     def _renew(self) -> None:
-        """Bins as narrow as they can be that part the present losses."""
         known = self._known()
-        low = known.min()
-        above = known - low
-        top = max(float(above.max()), SMALLEST)
-        least = min(float(torch.where(above > 0, above, top).min()), top)
-        grid = Grid.between(least, top * 2.0**HEADROOM, BINS)
-        self._grid[0] = low.view(torch.int64)
-        self._grid[1], self._grid[2], self._grid[3] = grid.least, grid.shift, 0
+        self._bins, self._since = _Bins.for_losses(known), 0
         self._count(known)
 
     def _count(self, known: Tensor) -> None:
-        self._counts.copy_(torch.bincount(self._bins(known), minlength=BINS))
+        self._counts.copy_(torch.bincount(self._bins.of(known), minlength=BINS))
 
-    def _bins(self, losses: Tensor) -> Tensor:
-        """`Grid.places` of the distances from the smallest loss."""
-        low, (least, shift) = self._grid[:1].view(torch.float64), self._grid[1:3]
-        bits = (losses.double() - low).clamp_(min=0.0).view(torch.int64)
-        return ((bits - least) >> shift).clamp_(0, BINS - 1)
-
-    def _relative_weights(self, losses: Tensor) -> Tensor:
-        """nλ of rows with these losses, n the rows seen; of mean one over all rows."""
-        up_to, bins = self._counts.cumsum(0), self._bins(losses)
-        seen, own = up_to[-1].double(), self._counts[bins]
-        ends = torch.stack([up_to[bins] - own, up_to[bins]])
+    def _relative_weights(self, bins: Tensor) -> Tensor:
+        """nλ of rows in these bins, n the rows seen; of mean one over all rows."""
+        up_to = self._counts.cumsum(0)
+        seen, own, high = up_to[-1].double(), self._counts[bins], up_to[bins]
+        ends = torch.stack([high - own, high])
         low, high = self._share_below(ends * (self.n_rows / seen))
         return (high - low) * (seen / own)
 
@@ -224,6 +220,29 @@ class RiskTable(torch.nn.Module):
         low = place.long()
         high = (low + 1).clamp_(max=self.n_rows)
         return torch.lerp(self._cumulative[low], self._cumulative[high], place - low)
+
+
+class _Bins(NamedTuple):
+    """A `Grid` of the distances from a loss."""
+
+    low: float
+    least: int
+    shift: int
+
+    @classmethod
+    def for_losses(cls, losses: Tensor) -> "_Bins":
+        """Bins as narrow as they can be that part some losses, of 64 bits."""
+        low = losses.min()
+        above = losses - low
+        top = max(float(above.max()), SMALLEST)
+        least = min(float(torch.where(above > 0, above, top).min()), top)
+        grid = Grid.between(least, top * 2.0**HEADROOM, BINS)
+        return cls(float(low), grid.least, grid.shift)
+
+    def of(self, losses: Tensor) -> Tensor:
+        """As `Grid.places`."""
+        bits = (losses.double() - self.low).clamp_(min=0.0).view(torch.int64)
+        return ((bits - self.least) >> self.shift).clamp_(0, BINS - 1)
 
 
 def _recount(table: RiskTable, keys: Any) -> None:

@@ -12,18 +12,17 @@ import torch
 from torch import Tensor
 
 from .._params import check_choice, check_real, refused
-from .._typing import Floats, Indices
 from ..spectra import SMOOTHINGS, Spectrum, parse_spectrum
 
 #: Sizes of batches whose σ are kept: a loader has two, the last batch being smaller.
 KEPT_SIZES = 8
 
 
-class Weights(NamedTuple):
-    """Weights λ of rows, and what smoothing tells besides; tensors of one dtype.
+class Smoothed(NamedTuple):
+    """A smoothed risk and how it changes; tensors of one dtype.
 
-    weights : λ; shape (n,)
-    value : h_ν(ℓ), by rank λ·ℓ; shape ()
+    weights : its gradient λ; shape (n,)
+    value : h_ν(ℓ); shape ()
     slope : w of ∂λ/∂ℓ = (1/ν)(diag w_B − w_B w_Bᵀ/Σw_B) in a block B; shape (n,)
     blocks : which block a row was pooled in, from 0; shape (n,)
     """
@@ -62,47 +61,25 @@ class Weigher:
         self.smoothing, self.nu = smoothing, float(nu)
         self._sigma: dict[tuple[int, torch.device], tuple[Tensor, Tensor]] = {}
 
-    def __call__(self, losses: Tensor, sample_weight: Tensor | None) -> Weights:
-        """λ of detached losses; sample weights of 64 bits, some of them positive."""
-        if sample_weight is None or bool((sample_weight > 0).all()):
-            return self._of_positive(losses, sample_weight)
-        kept = sample_weight > 0
-        found = self._of_positive(losses[kept], sample_weight[kept])
-        weights, slope = torch.zeros_like(losses), torch.zeros_like(losses)
-        blocks = torch.zeros_like(losses, dtype=torch.int64)
-        weights[kept], slope[kept], blocks[kept] = found[0], found[2], found[3]
-        return Weights(weights, found.value, slope, blocks)
-
-    def _of_positive(self, losses: Tensor, sample_weight: Tensor | None) -> Weights:
-        if self.smoothing is not None:
-            return self._smoothed(losses, sample_weight)
-        weights = self._by_rank(losses, sample_weight)
-        nothing = torch.zeros_like(weights)
-        return Weights(weights, weights @ losses, nothing, nothing.long())
-
-    def _by_rank(self, losses: Tensor, sample_weight: Tensor | None) -> Tensor:
+    def by_rank(self, losses: Tensor, sample_weight: Tensor | None) -> Tensor:
+        """λ, tied losses sharing by mass; for sample weights of 64 bits, or None."""
         n = len(losses)
-        if self.spectrum.monotone == "flat" and sample_weight is None:
+        if sample_weight is None and self.spectrum.monotone == "flat":
             return torch.full_like(losses, 1.0 / n)
+        if sample_weight is not None and not bool((sample_weight > 0).all()):
+            weights, kept = torch.zeros_like(losses), sample_weight > 0
+            weights[kept] = self.by_rank(losses[kept], sample_weight[kept])
+            return weights
         ordered, order = losses.sort()
+        mass = None
         if sample_weight is None:
             sigma, summed = self._equal_sigma(n, losses.device)
         else:
             mass = sample_weight[order] / sample_weight.sum()
             sigma, summed = self._weighted_sigma(mass)
-        # Tied losses are neighbours: each gets its share, by mass, of all their σ.
-        place = torch.arange(n, device=losses.device)
-        apart = torch.ones(n + 1, dtype=torch.bool, device=losses.device)
-        torch.ne(ordered[1:], ordered[:-1], out=apart[1:-1])
-        first = torch.cummax(torch.where(apart[:-1], place, 0), 0).values
-        last = torch.where(apart[1:], place, n).flip(0).cummin(0).values.flip(0) + 1
-        share = 1.0 / (last - first).double()
-        if sample_weight is not None:
-            masses = _from_zero(mass)
-            share = mass / (masses[last] - masses[first])
-        sigma = torch.where(
-            last - first == 1, sigma, (summed[last] - summed[first]) * share
-        )
+        apart = ordered[1:] != ordered[:-1]
+        if not bool(apart.all()):
+            sigma = _shared(apart, sigma, summed, mass)
         return torch.empty_like(losses).scatter_(0, order, sigma.to(losses.dtype))
 
     def _equal_sigma(self, n: int, device: torch.device) -> tuple[Tensor, Tensor]:
@@ -122,62 +99,63 @@ class Weigher:
         there = torch.from_numpy(sigma / sigma.sum()).to(mass.device)
         return there, _from_zero(there)
 
-    def _smoothed(self, losses: Tensor, sample_weight: Tensor | None) -> Weights:
-        found = _projected(
-            self.spectrum,
-            losses.double().cpu().numpy(),
-            None if sample_weight is None else sample_weight.cpu().numpy(),
-            str(self.smoothing),
-            self.nu,
+    def smoothed(self, losses: Tensor, sample_weight: Tensor | None) -> Smoothed:
+        """The smoothed risk, by the loops of `lrisk.permutahedron`, on the host."""
+        from ..permutahedron import (
+            entropic_weights,
+            proximal_weights,
+            smoothing_penalty,
         )
-        device, dtype = losses.device, losses.dtype
-        weights, value, slope = (
-            torch.tensor(numbers, dtype=torch.float64).to(device, dtype)
-            for numbers in (found.weights, found.value, found.slope)
+        from ..ranking import Ranking
+
+        own = losses.double().cpu().numpy()
+        weight = None if sample_weight is None else sample_weight.cpu().numpy()
+        kept = np.ones(len(own), bool) if weight is None else weight > 0
+        weight = None if weight is None else weight[kept]
+        ranking = Ranking(self.spectrum, int(kept.sum()), weight)
+        if self.smoothing == "l2":
+            found = proximal_weights(ranking, own[kept], ranking.mass, self.nu)
+            slope = ranking.row_weight
+        else:
+            found = entropic_weights(ranking, own[kept], self.nu)
+            slope = found.weights
+        penalty = smoothing_penalty(ranking, found.weights, str(self.smoothing))
+        value = float(found.weights @ own[kept]) - self.nu * penalty
+        sizes = np.diff(found.starts)
+        blocks = np.empty(ranking.n_rows)
+        blocks[found.order] = np.repeat(np.arange(len(sizes)), sizes)
+        rows = torch.zeros(3, len(own), dtype=torch.float64)
+        rows[:, torch.from_numpy(kept)] = torch.from_numpy(
+            np.stack([found.weights, slope, blocks])
         )
-        blocks = torch.from_numpy(found.blocks).to(device)
-        return Weights(weights, value, slope, blocks)
+        rows = rows.to(losses.device)
+        total = losses.new_tensor(value)
+        weights, slopes = rows[0].to(losses.dtype), rows[1].to(losses.dtype)
+        return Smoothed(weights, total, slopes, rows[2].long())
 
 
-class _Projected(NamedTuple):
-    """As `Weights`, in numbers of the host."""
+def _shared(
+    apart: Tensor, sigma: Tensor, summed: Tensor, mass: Tensor | None
+) -> Tensor:
+    """σ in ascending order, tied losses sharing theirs by mass.
 
-    weights: Floats
-    value: float
-    slope: Floats
-    blocks: Indices
+    apart : whether a loss differs from the one before; shape (n − 1,)
+    summed : partial sums of σ from zero; shape (n + 1,)
+    """
+    n, yes = len(sigma), apart.new_ones(1)
+    place = torch.arange(n, device=sigma.device)
+    begins, ends = torch.cat([yes, apart]), torch.cat([apart, yes])
+    first = torch.where(begins, place, 0).cummax(0).values
+    last = torch.where(ends, place, n).flip(0).cummin(0).values.flip(0) + 1
+    if mass is None:
+        share = 1.0 / (last - first).double()
+    else:
+        masses = _from_zero(mass)
+        share = mass / (masses[last] - masses[first])
+    alone = last - first == 1
+    return torch.where(alone, sigma, (summed[last] - summed[first]) * share)
 
 
 def _from_zero(values: Tensor) -> Tensor:
     """Partial sums, with a zero in front; shape (n + 1,)."""
     return torch.nn.functional.pad(values.cumsum(0), (1, 0))
-
-
-def _projected(
-    spectrum: Spectrum,
-    losses: Floats,
-    sample_weight: Floats | None,
-    smoothing: str,
-    nu: float,
-) -> _Projected:
-    """A smoothed maximiser, by the loops of `lrisk.permutahedron`."""
-    from ..permutahedron import (
-        entropic_weights,
-        proximal_weights,
-        smoothing_penalty,
-    )
-    from ..ranking import Ranking
-
-    ranking = Ranking(spectrum, len(losses), sample_weight)
-    if smoothing == "l2":
-        found = proximal_weights(ranking, losses, ranking.mass, nu)
-        slope = np.array(ranking.row_weight)
-    else:
-        found = entropic_weights(ranking, losses, nu)
-        slope = found.weights
-    blocks = np.empty(len(losses), dtype=np.int64)
-    sizes = np.diff(found.starts)
-    blocks[found.order] = np.repeat(np.arange(len(sizes)), sizes)
-    penalty = smoothing_penalty(ranking, found.weights, smoothing)
-    value = float(found.weights @ losses) - nu * penalty
-    return _Projected(found.weights, value, slope, blocks)
