@@ -102,6 +102,30 @@ def test_modules_are_shown_copied_and_pickled():
         assert other(losses).item() == risk(losses).item()
 
 
+def test_autocast_does_not_round_the_weights():
+    losses = losses_of(5000).detach().float().requires_grad_()
+    with torch.autocast("cpu", torch.bfloat16):
+        value = SpectralRisk("esrm:2")(losses)
+    value.backward()
+    assert value.dtype == torch.float32
+    wanted = risk_weights(losses.detach().numpy(), "esrm:2")
+    np.testing.assert_allclose(losses.grad, wanted, rtol=1e-6)
+
+
+def test_functional_gradients():
+    losses, risk = losses_of(9).detach(), SpectralRisk("esrm:2")
+    torch.testing.assert_close(torch.func.grad(risk)(losses), risk.weights(losses))
+
+
+def test_a_spectrum_that_is_changed_later_changes_nothing():
+    spectrum = parse_spectrum("superquantile:0.5")
+    risk, losses = SpectralRisk(spectrum), losses_of(9)
+    before = risk(losses).item()
+    spectrum.set_params(q=0.9)
+    risk.spectrum.set_params(q=0.1)
+    assert risk(losses).item() == before
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_names_say_all_of_a_spectrum(name):
     spectrum = FAMILIES[name]()

@@ -1,5 +1,6 @@
 """A spectral risk in the place of a mean over the losses of a batch."""
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +47,8 @@ class SpectralRisk(torch.nn.Module):
 
     Losses must be finite, which costs a look at them, on a GPU a wait for it. In
     `torch.compile` nothing is looked at, and a risk of NaN says that one was not.
-    Second derivatives are those of eager mode.
+    Second derivatives are those of eager mode, and smoothed risks are not for
+    `torch.func`.
 
     Examples
     --------
@@ -80,8 +82,8 @@ class SpectralRisk(torch.nn.Module):
 
     @property
     def spectrum(self) -> Spectrum:
-        """How the sorted losses are weighted."""
-        return self._weigher.spectrum
+        """How the sorted losses are weighted; a copy."""
+        return copy.deepcopy(self._weigher.spectrum)
 
     def extra_repr(self) -> str:
         """What the module is shown with."""
@@ -115,7 +117,8 @@ class SpectralRisk(torch.nn.Module):
         losses = check_losses(self, losses)
         sample_weight = check_row_weights(self, sample_weight, losses)
         if self._weigher.smoothing is None:
-            return self._by_rank(losses.detach(), sample_weight) @ losses
+            # Not a product of vectors: autocast would round λ to 16 bits.
+            return (self._by_rank(losses.detach(), sample_weight) * losses).sum()
         found = self._smoothed(losses.detach(), sample_weight)
         value: Tensor = _SmoothedRisk.apply(losses, *found, self._weigher.nu)
         return value
@@ -141,7 +144,6 @@ class _SmoothedRisk(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
         losses: Tensor,
         weights: Tensor,
         value: Tensor,
@@ -149,9 +151,12 @@ class _SmoothedRisk(torch.autograd.Function):
         blocks: Tensor,
         nu: float,
     ) -> Tensor:
-        ctx.save_for_backward(losses, weights, slope, blocks)
-        ctx.nu = nu
         return value.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        losses, weights, _, slope, blocks, ctx.nu = inputs
+        ctx.save_for_backward(losses, weights, slope, blocks)
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> Any:
@@ -166,16 +171,14 @@ class _SmoothedWeights(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        losses: Tensor,
-        weights: Tensor,
-        slope: Tensor,
-        blocks: Tensor,
-        nu: float,
+        losses: Tensor, weights: Tensor, slope: Tensor, blocks: Tensor, nu: float
     ) -> Tensor:
-        ctx.save_for_backward(slope, blocks)
-        ctx.nu = nu
         return weights.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        _, _, slope, blocks, ctx.nu = inputs
+        ctx.save_for_backward(slope, blocks)
 
     @staticmethod
     @once_differentiable

@@ -5,6 +5,7 @@ takes its rows out of their old bins, puts them into their new ones and adds up 
 bins. What that costs depends on the batch and the number of bins, not on the rows.
 """
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from .._params import check_count
 from ..partitions.grid import SMALLEST, Grid
-from ..spectra import Spectrum, parse_spectrum
+from ..spectra import Spectrum
 from .checks import check_device, check_losses, check_rows
 from .weighing import Weigher
 
@@ -101,17 +102,23 @@ class RiskTable(torch.nn.Module):
     def __init__(self, n_rows: int, spectrum: str | Spectrum = "superquantile") -> None:
         super().__init__()
         check_count(self, "n_rows", n_rows)
-        self.n_rows, self.spectrum = int(n_rows), parse_spectrum(spectrum)
+        self._exact = Weigher("RiskTable", spectrum, None, 0.0)
+        self.n_rows = int(n_rows)
         self.register_buffer("losses", torch.full((self.n_rows,), torch.nan))
         for name, size in (("_counts", BINS), ("_owner", self.n_rows)):
             nothing = torch.zeros(size, dtype=torch.int64)
             self.register_buffer(name, nothing, persistent=False)
         shares = np.arange(self.n_rows + 1) / self.n_rows
-        self._cumulative = torch.from_numpy(self.spectrum.cumulative(shares).copy())
-        self._exact = Weigher("RiskTable", self.spectrum, None, 0.0)
+        cumulative = self._exact.spectrum.cumulative(shares)
+        self._cumulative = torch.from_numpy(cumulative.copy())
         self._bins = _Bins(0.0, 0, 0)
         self._since, self._ever = 0, 0  # rows written: since bins were chosen, in all
         self.register_load_state_dict_post_hook(_recount)
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """How the sorted losses are weighted; a copy."""
+        return copy.deepcopy(self._exact.spectrum)
 
     @property
     def seen(self) -> int:
@@ -152,7 +159,8 @@ class RiskTable(torch.nn.Module):
         rows = check_rows(self, rows, losses, self.n_rows)
         with torch.no_grad():
             relative = self._relative_weights(self._write(losses, rows))
-        return relative.to(losses.dtype) @ losses / len(losses)
+        # Not a product of vectors: autocast would round the weights to 16 bits.
+        return (relative.to(losses.dtype) * losses).mean()
 
     def risk(self) -> float:
         """Σσ_iℓ_(i) of the kept losses, ranked exactly; NaN if there are none."""

@@ -5,6 +5,7 @@ losses. The smoothed ones are those of `lrisk.permutahedron` itself, whose pooli
 sequential loop: losses go to the host and weights come back.
 """
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +47,8 @@ class Weigher:
     def __init__(
         self, owner: str, spectrum: str | Spectrum, smoothing: str | None, nu: float
     ) -> None:
-        self.spectrum = parse_spectrum(spectrum)
+        # Its σ are kept, and spectra can be changed in place.
+        self.spectrum = copy.deepcopy(parse_spectrum(spectrum))
         check_choice(owner, "smoothing", smoothing, (None, *SMOOTHINGS))
         if smoothing is not None:
             remedy = "the smaller, the closer to the exact risk"
