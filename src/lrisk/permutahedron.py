@@ -19,9 +19,8 @@ from ._jit import jit
 from ._params import check_choice, check_real, refused
 from ._typing import Floats, Indices
 from .ranking import Ranking, ascending, check_losses, check_row_weights
+from .spectra import SMOOTHINGS as SMOOTHINGS
 from .spectra import Spectrum, parse_spectrum
-
-SMOOTHINGS = ("l2", "entropy")
 
 
 class Projection(NamedTuple):
@@ -244,14 +243,18 @@ def smoothed_risk(
     weights = smoothed_weights(ranking, losses, smoothing, nu)
     if smoothing is None or nu == 0:
         return ranking.risk(losses), weights
+    penalty = smoothing_penalty(ranking, weights, smoothing)
+    return float(weights @ losses) - nu * penalty, weights
+
+
+def smoothing_penalty(ranking: Ranking, weights: Floats, smoothing: str) -> float:
+    """Ω(λ), ½Σ(λ − p)²/w or Σλ log(λ/p)."""
     p = ranking.mass
     if smoothing == "l2":
-        penalty = 0.5 * float(np.sum((weights - p) ** 2 / ranking.row_weight))
-    else:
-        positive = weights > 0
-        ratio = weights[positive] / p[positive]
-        penalty = float(np.sum(weights[positive] * np.log(ratio)))
-    return float(weights @ losses) - nu * penalty, weights
+        return 0.5 * float(np.sum((weights - p) ** 2 / ranking.row_weight))
+    positive = weights > 0
+    ratio = weights[positive] / p[positive]
+    return float(np.sum(weights[positive] * np.log(ratio)))
 
 
 def project(ranking: Ranking, weights: Floats) -> Floats:

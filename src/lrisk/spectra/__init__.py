@@ -3,6 +3,7 @@
 Names that are imported as themselves are for the package and not listed.
 """
 
+from .base import SMOOTHINGS as SMOOTHINGS
 from .base import Spectrum
 from .custom import CustomSpectrum
 from .names import ALIASES as ALIASES

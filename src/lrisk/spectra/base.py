@@ -22,6 +22,8 @@ from .._typing import Floats
 Monotone = Literal["flat", "up", "down", "none"]
 #: As `Monotone`, with two-sided spectra that can be minimised told from the others.
 Shape = Literal["flat", "up", "down", "range", "none"]
+#: Terms that make a risk smooth: ½Σ(λ − p)²/w, and Σλ log(λ/p).
+SMOOTHINGS = ("l2", "entropy")
 
 
 class Spectrum(Parameters):
@@ -115,7 +117,7 @@ class Spectrum(Parameters):
         Ω is ½‖σ − 1/n‖² for ``"l2"`` and Σσ log(nσ) for ``"entropy"``; the limits for
         large n are νχ²/(2n) and ν·KL.
         """
-        check_choice(self, "smoothing", smoothing, ("l2", "entropy"))
+        check_choice(self, "smoothing", smoothing, SMOOTHINGS)
         sigma = self.weights(n)
         if smoothing == "l2":
             return float(0.5 * nu * np.sum((sigma - 1.0 / n) ** 2))

@@ -1,0 +1,14 @@
+"""What pytest cannot import where an extra is not installed, and says so."""
+
+import importlib.util
+
+collect_ignore_glob = []
+if importlib.util.find_spec("torch") is None:
+    collect_ignore_glob += ["src/lrisk/torch/*"]
+
+
+def pytest_report_header():
+    """Name what is left out."""
+    if collect_ignore_glob:
+        return "torch is not installed: doctests of lrisk.torch are left out"
+    return None
