@@ -27,7 +27,7 @@ ROUGH_DIGITS, MOST_DIGITS = 7, 17
 FLOOR = 1e-4
 #: Share of an expected fall of F that ranks may leave in doubt.
 DOUBT = 3e-3
-#: Entries of the gradients by bin up to which one read serves for F and its slope.
+#: Entries of the gradients by bin that parts in this process send at most.
 MOST_BINNED = 4_000_000
 #: Rows that set the offset, and the scale of the first bins.
 FIRST_ROWS = 6400
@@ -111,6 +111,9 @@ class PartitionedObjective:
     alpha : float ≥ 0
         As of `Objective`.
     intercept : bool
+    most_binned : int
+        Entries of the gradients by bin up to which one read serves for F and its slope:
+        every part sends them.
     """
 
     def __init__(
@@ -120,7 +123,10 @@ class PartitionedObjective:
         loss: Loss,
         alpha: float,
         intercept: bool,
+        *,
+        most_binned: int = MOST_BINNED,
     ) -> None:
+        self._most_binned = most_binned
         self.engine, self.loss, self.alpha = engine, loss, alpha
         told: list[Description] = call(engine, "describe")
         self._starts = np.cumsum([0, *(part.rows for part in told)])
@@ -323,7 +329,7 @@ class PartitionedObjective:
         return Grid.below(near.table.highest, digits, floor)
 
     def _evaluate(self, theta: Floats, grid: Grid) -> At:
-        if grid.bins * (len(self.offset) + 1) > MOST_BINNED:
+        if grid.bins * (len(self.offset) + 1) > self._most_binned:
             return self._found(theta, grid, self._at(theta, grid), None)
         told = call(self.engine, "at_binned", self.raw(theta), grid)
         self._present = theta

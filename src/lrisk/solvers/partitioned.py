@@ -6,8 +6,10 @@ import numpy as np
 
 from .._params import refused
 from .._typing import Floats
+from ..losses import Loss
 from ..partitions.holding import HeldParts
 from ..partitions.objective import PartitionedObjective
+from ..spectra import Spectrum
 from .certified.band import approach
 from .certified.progress import Progress
 from .certified.whitening import minimise_whitened
@@ -44,7 +46,7 @@ def minimise_in_parts(
         Its weights are what the parts make λ from. After a stall it holds what has been
         proven so far: rows are never gathered whole.
     """
-    check_partitionable(objective)
+    check_partitionable(objective.loss, objective.ranking.spectrum)
     progress = Progress(objective, tol, monitor)
     selects = objective.ranking.selects
     try:
@@ -63,12 +65,13 @@ def minimise_in_parts(
             )
     except np.linalg.LinAlgError:  # a metric of a sample that is not finite
         status = Status.STALLED
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
     return progress.solution(status)
 
 
-def check_partitionable(objective: PartitionedObjective) -> None:
+def check_partitionable(loss: Loss, spectrum: Spectrum) -> None:
     """Refuse what nothing but all rows together could minimise."""
-    loss, spectrum = objective.loss, objective.ranking.spectrum
     if loss.self_concordance is None or loss.per_class:
         rule, remedy = "squared or logistic", "fit the other losses in memory"
         raise ValueError(refused("lrisk", "loss", f"{rule} for parts", loss, remedy))
