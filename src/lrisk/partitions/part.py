@@ -60,6 +60,17 @@ class Gram(NamedTuple):
     mass: float
 
 
+class Spread(NamedTuple):
+    """Σ(λℓ″ + κwℓ′²)xxᵀ over some rows, x = (x − m, 1), and of each bin what is tied.
+
+    pulls, mass : Σwℓ′·(x, 1) of each bin, shape (bins, d + 1), and Σw, shape (bins,)
+    """
+
+    matrix: Floats
+    pulls: Floats
+    mass: Floats
+
+
 class Held(NamedTuple):
     """What a pass at the held λ finds: the table, λ·ℓ, Σλℓ′·(x, 1), a Gram matrix."""
 
@@ -93,8 +104,8 @@ class Part:
         self.y = self._given
         self.scores, self.losses, self.slopes = (np.zeros(self.n) for _ in range(3))
         self.weights = np.zeros(self.n)
-        #: Passes over all features so far.
-        self.reads = 0
+        #: Passes over all features so far; those over a part of them count as a part.
+        self.reads = 0.0
 
     # -- before the first pass ---------------------------------------------------------
 
@@ -183,6 +194,28 @@ class Part:
             mass += self._add_gram(matrix, block.X, lam, here, offset)
         return Gram(matrix, mass)
 
+    def spread(
+        self, offset: Floats, every: int, grid: Grid, density: Floats, kappa: Floats
+    ) -> Spread:
+        """What the curvature of F is made from, over one of `every` rows.
+
+        λ by rank follows the losses: κ by bin is dλ/dℓ per unit of weight.
+        """
+        matrix, seen = np.zeros((self.d + 1, self.d + 1)), _Filling(grid)
+        sums = np.zeros((grid.bins, self.d + 1))
+        own, rising = np.empty(BLOCK), np.empty(BLOCK)
+        for block in self._read(every):
+            here = slice(block.start, block.stop)
+            weight, slopes = self._weight_of(here), self.slopes[here]
+            scale = self._weigh(grid, density, here, own)
+            scale *= self.loss.curvature(self.y[here], self.scores[here])
+            scale += self._weigh(grid, kappa, here, rising) * slopes**2
+            _add_outer(matrix, block.X, scale, offset)
+            seen.add(self.losses[here], weight)
+            bits = self.losses[here].view(np.int64)
+            pull_by_bin(block.X, bits, slopes, weight, grid, sums)
+        return Spread(matrix, sums, seen.filled(_NONE).mass)
+
     def longest(self, offset: Floats, every: int, whiten: Floats) -> float:
         """Largest ‖T(x − m, 1)‖² of the rows of `gram_some`; T (k, d + 1)."""
         most = 0.0
@@ -228,7 +261,7 @@ class Part:
     # -- inner -------------------------------------------------------------------------
 
     def _read(self, every: int = 1) -> Iterator[Block]:
-        self.reads += every == 1
+        self.reads += 1.0 / every
         return self.rows.blocks(every)
 
     def _weight_of(self, rows: slice) -> Floats:
@@ -255,13 +288,18 @@ class Part:
         self, matrix: Floats, X: Floats, lam: Floats, here: slice, offset: Floats
     ) -> float:
         scale = lam * self.loss.curvature(self.y[here], self.scores[here])
-        own = np.flatnonzero(scale)  # many a λ is zero
-        block = np.empty((len(own), self.d + 1))
-        np.subtract(X[own], offset, out=block[:, :-1])
-        block[:, -1] = 1.0
-        block *= np.sqrt(scale[own])[:, None]
-        matrix += block.T @ block
+        _add_outer(matrix, X, scale, offset)
         return float(lam.sum())
+
+
+def _add_outer(matrix: Floats, X: Floats, scale: Floats, offset: Floats) -> None:
+    """Add Σ scale·xxᵀ, x = (x − m, 1)."""
+    own = np.flatnonzero(scale)  # many a λ is zero
+    block = np.empty((len(own), X.shape[1] + 1))
+    np.subtract(X[own], offset, out=block[:, :-1])
+    block[:, -1] = 1.0
+    block *= np.sqrt(scale[own])[:, None]
+    matrix += block.T @ block
 
 
 class _Filling:
