@@ -39,8 +39,11 @@ def together(chunks: int, n: int, d: int) -> tuple[Any, Any]:
 @contextlib.contextmanager
 def cluster(n_workers: int) -> Iterator[Any]:
     """A client of single-threaded worker processes on this machine."""
+    import dask
     from distributed import Client, LocalCluster
 
+    # Where a killed worker is not back in 15 seconds it is given up otherwise.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
     for name in ONE_THREAD:
         os.environ[name] = "1"
     logging.getLogger("distributed").setLevel(logging.ERROR)

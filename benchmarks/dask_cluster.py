@@ -86,7 +86,7 @@ def trips(client: Any) -> None:
 def killed(client: Any, workers: int, kills: int) -> None:
     """Workers killed at random moments of fits."""
     rng = np.random.default_rng(0)
-    n, d = 20_000, 10
+    n, d = 5000, 10
     X, y = together(12, n, d)
     space = LinearSpace(X - X.mean(axis=0), intercept=True)
     for spectrum in SPECTRA:
@@ -97,7 +97,7 @@ def killed(client: Any, workers: int, kills: int) -> None:
         engine.close()
         best = Newton(tol=1e-10).solve(whole)
         same = good = errors = revived = 0
-        for _ in range(kills):
+        for k in range(kills):
             client.wait_for_workers(workers)
             engine = engine_on(client, 12, n, d)
             pids = list(client.run(os.getpid).values())
@@ -123,6 +123,7 @@ def killed(client: Any, workers: int, kills: int) -> None:
                 and found.objective <= best.objective * (1 + 1e-8)
                 and found.objective >= best.dual * (1 - 1e-12)
             )
+            print(f"    {k + 1}: {good} hold, {same} same, {revived} anew", flush=True)
         print(
             f"  {spectrum}: {kills} fits with a worker killed: the bound of {good} "
             f"holds, {same} have the same bits, {errors} errors; parts made anew "

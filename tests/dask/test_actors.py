@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="needs dask and distributed (lrisk[dask])")
 
+import dask
 import dask.array as da
 from dask.delayed import delayed
 from distributed import Client, LocalCluster
@@ -35,7 +36,9 @@ D = 3
 
 @pytest.fixture(scope="module")
 def client():
+    # Where a killed worker is not back in 15 seconds it is given up otherwise.
     with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"}),
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
         ) as cluster,

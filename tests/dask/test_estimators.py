@@ -206,6 +206,18 @@ def test_a_limit_on_iterations_warns():
         RiskRegressor("superquantile:0.9", max_iter=1, tol=1e-12).fit(*rows)
 
 
+def test_a_collapsed_fit_warns_and_is_proven():
+    X, _, _ = drawn(12_000)
+    y = np.random.default_rng(1).random(12_000) < 0.5  # nothing to be learnt
+    rows = da.from_array(X, chunks=(5000, D)), da.from_array(y, chunks=5000)
+    with pytest.warns(lrisk.CollapsedFitWarning, match="best fit is constant"):
+        model = RiskClassifier("superquantile:0.9").fit(*rows)
+    assert not np.any(model.coef_) and model.dual_gap_ <= 1e-6
+    with pytest.warns(lrisk.CollapsedFitWarning):
+        plain = lrisk.RiskClassifier("superquantile:0.9").fit(X, y)
+    assert model.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
 def test_copies_and_pickles_have_no_client(client):
     model = RiskRegressor("mean")
     model.client = client

@@ -26,7 +26,7 @@ from .._validation import (
 )
 from ..estimators.base import SpectrumEstimator, progress
 from ..estimators.class_weights import ClassWeight, weighted_by_class
-from ..estimators.complaints import unfinished
+from ..estimators.complaints import collapsed, unfinished
 from ..losses import Loss
 from ..partitions.grid import Grid
 from ..partitions.objective import PartitionedObjective, RankWeights
@@ -53,6 +53,7 @@ class RiskEstimator(SpectrumEstimator):
     tol: float
     max_iter: int | None
     verbose: int
+    coef_: Floats
 
     _memory: ClassVar[type[Any]]
     _numeric: ClassVar[bool]
@@ -132,7 +133,11 @@ class RiskEstimator(SpectrumEstimator):
         callbacks.end()
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt(solution.status.value)
-        for message, kind in unfinished(self, solution, self.tol):
+        complaints = unfinished(self, solution, self.tol)
+        bent = not self._numeric and spectrum.monotone != "flat"
+        if not complaints and bent and not np.any(self.coef_):
+            complaints = [collapsed(self)]
+        for message, kind in complaints:
             warnings.warn(message, kind, stacklevel=FIT_DEPTH)
         return self
 
