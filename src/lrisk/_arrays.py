@@ -68,7 +68,7 @@ def check_features(
         return
     most, least = float(entries.max()), float(entries.min())
     if max(most, -least) > FEATURE:
-        sizes = _column_sizes(X)
+        sizes = column_sizes(X)
         j = int(np.argmax(sizes))
         rule, remedy = f"at most {FEATURE:.2g} in size", "rescale that column"
         seen = f"{sizes[j]:.3g} in {_column(j, names)}"
@@ -76,9 +76,9 @@ def check_features(
     if fitted:
         return
     few = X[: min(FIRST_ROWS, X.shape[0])]
-    sizes = _column_sizes(few)
+    sizes = column_sizes(few)
     if np.any(sizes < 1.0 / FEATURE):
-        sizes = _column_sizes(X)
+        sizes = column_sizes(X)
     small = np.flatnonzero((sizes > 0.0) & (sizes < 1.0 / FEATURE))
     if small.size:
         j = int(small[0])
@@ -134,7 +134,7 @@ def _check_size(
         raise ValueError(refused(owner, name, rule, size, "rescale it"))
 
 
-def _column_sizes(X: Any) -> Floats:
+def column_sizes(X: Any) -> Floats:
     """Size of the largest entry of each column, without a copy of X."""
     if not _sparse(X):
         return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)), dtype=np.float64)

@@ -60,6 +60,11 @@ class Evaluation(NamedTuple):
         """What the value is known to fall short by: nothing of exact ranks."""
         return 0.0
 
+    @property
+    def doubt(self) -> float:
+        """The part of it that is due to bins of ranks."""
+        return 0.0
+
 
 #: From rows, shape (m, size), to columns in which a Gram matrix is the identity.
 Whitening = Callable[[Floats], Floats]

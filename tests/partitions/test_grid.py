@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrisk.partitions.grid import Grid, Ranks, Table, floor_within, joined
+from lrisk.losses import Squared
+from lrisk.partitions.grid import Grid, Ranks, Table, floor_within, joined, prices
+from lrisk.partitions.part import Part
+from lrisk.partitions.rows import ArrayRows
 from lrisk.ranking import Ranking
 from lrisk.spectra import ESRM, Extremile, Mean, Superquantile
 
@@ -65,6 +68,51 @@ def test_a_zoom_parts_its_interval(low, factor, bins):
     if grid.shift:  # it could not be narrower
         span = np.float64(high).view(np.int64) - np.float64(low).view(np.int64)
         assert span >> narrower.shift >= bins - 2
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    low=st.floats(1e-3, 1.0),
+    factor=st.floats(1.0, 1e6),
+    bins=st.integers(3, 300),
+    seed=st.integers(0, 10**6),
+)
+def test_cut_bins_are_bins(low, factor, bins, seed):
+    rng = np.random.default_rng(seed)
+    grid = Grid.between(low, low * factor, bins)
+    losses = low * factor ** rng.uniform(-0.1, 1.1, 200)
+    before = grid.places(losses)
+    for _ in range(3):
+        price = rng.exponential(size=grid.bins) ** 4
+        price *= np.bincount(grid.places(losses), minlength=grid.bins) > 0
+        finer = grid.zoomed(price, 0.01 * float(price.sum()))
+        places, edges = finer.places(losses), finer.edges(losses.min(), losses.max())
+        assert len(edges) == finer.bins + 1
+        assert np.all(np.diff(edges) >= 0.0)
+        assert np.all(edges[places] <= losses) and np.all(losses <= edges[places + 1])
+        np.testing.assert_allclose(finer.floors[1:], edges[1:-1], rtol=0)
+        if len(finer.first):
+            plain = np.searchsorted(finer.first, places, side="right") - 1
+            np.testing.assert_array_equal(plain, before)
+        # Compiled loops find the same bins.
+        part = Part(ArrayRows(np.zeros((200, 1))), losses, None, Squared())
+        part.losses[:] = losses
+        counted = np.bincount(places, minlength=finer.bins)
+        np.testing.assert_array_equal(part.table(finer).mass, counted)
+        grid = finer
+
+
+def test_a_cluster_is_told_apart_however_narrow():
+    rng = np.random.default_rng(0)
+    losses = np.where(rng.random(5000) < 0.05, 3.0, 0.05)
+    losses *= 1.0 + 1e-9 * rng.normal(size=5000)
+    part = Part(ArrayRows(np.zeros((5000, 1))), losses, None, Squared())
+    part.losses[:] = losses
+    grid, spectrum = Grid.between(0.01, 10.0, 1000), Extremile(2.0)
+    for _ in range(6):
+        grid = grid.zoomed(prices(spectrum, grid, part.table(grid)), 1e-12)
+    assert float(prices(spectrum, grid, part.table(grid)).sum()) <= 1e-12
+    assert grid.bins < 1 << 17
 
 
 @every_spectrum

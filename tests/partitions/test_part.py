@@ -101,6 +101,33 @@ def test_held_weights(loss, weighted):
 
 @every_loss
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("every", [1, 16])
+def test_what_curvature_is_made_from(loss, weighted, every):
+    X, y, weight = drawn(BLOCK + 50, loss, weighted)
+    part = Part(ArrayRows(X), y, weight, loss)
+    w = np.ones(len(y)) if weight is None else weight
+    table = part.at(THETA, GRID)
+    density = Ranks.of(Extremile(2.0), GRID, table).density
+    kappa = np.random.default_rng(0).uniform(size=GRID.bins)
+    offset = X.mean(axis=0)
+    told = part.spread(offset, every, GRID, density, kappa)
+    few = np.arange(len(y)) if every == 1 else np.r_[0 : BLOCK // 16, BLOCK : len(y)]
+    rows, losses, slopes, curvature = plain(X, y, loss, THETA)
+    places, own = GRID.places(losses)[few], w[few]
+    centred = np.column_stack([X - offset, np.ones(len(X))])[few]
+    scale = own * density[places] * curvature[few]
+    scale += own * kappa[places] * slopes[few] ** 2
+    matrix = (centred * scale[:, None]).T @ centred
+    np.testing.assert_allclose(told.matrix, matrix, atol=1e-9)
+    pulls = np.zeros((GRID.bins, 4))
+    np.add.at(pulls, places, (own * slopes[few])[:, None] * rows[few])
+    np.testing.assert_allclose(told.pulls, pulls, atol=1e-9)
+    mass = np.bincount(places, own, minlength=GRID.bins)
+    np.testing.assert_allclose(told.mass, mass, rtol=1e-12)
+
+
+@every_loss
+@pytest.mark.parametrize("weighted", [False, True])
 def test_bands(loss, weighted):
     X, y, weight = drawn(500, loss, weighted)
     part = Part(ArrayRows(X), y, weight, loss)
@@ -165,4 +192,4 @@ def test_reads_are_counted():
     part.pull(GRID, density)
     part.table(GRID)
     part.gram_some(np.zeros(3), 16, GRID, density)
-    assert part.reads == 2
+    assert part.reads == 2 + 1 / 16

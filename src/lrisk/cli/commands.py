@@ -22,6 +22,7 @@ from .errors import (
     settle_output,
     told_in_one_line,
 )
+from .folders import audited_folder, large_folder
 from .warming import be_quiet, compiling_told, warm_up
 
 FILE = click.Path(path_type=Path)
@@ -179,15 +180,24 @@ def audit(
     if quiet:
         be_quiet()
     options["compare"] = read_audit(compare) if compare else None
+    shown = "json" if as_json else "nothing" if quiet else "words"
+    if (large := large_folder(data)) is not None:
+        options["verdicts"] = verdicts
+        result = audited_folder(large, target, name, options, folder, redact, shown)
+        return _ended(result, folder, fail_above, opened)
     table = _read(data, target, no_header, options["predictions"], told=not quiet)
     frame = table.frame
     options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
     options["estimator"] = estimator_at(options["estimator"])
     options["predictions"] = predictions_at(options["predictions"], frame)
-    shown = "json" if as_json else "nothing" if quiet else "words"
     result = audited(
         frame, target, name, options, folder, redact, shown, table.notes, parquet
     )
+    _ended(result, folder, fail_above, opened)
+
+
+def _ended(result: Any, folder: Path, fail_above: float | None, opened: bool) -> None:
+    """Show the report, and fail if too many rows do not fit, where that was asked."""
     if opened:
         open_report(folder / "report.html")
     if fail_above is not None and result.interval[0] > fail_above:

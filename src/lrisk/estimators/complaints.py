@@ -39,11 +39,28 @@ def complaints(
         What the solver was to reach.
     """
     solution = fit.solution
+    if found := unfinished(estimator, solution, tol):
+        return found
+    return [] if fit.collapsed else _constant_complaint(estimator, objective, solution)
+
+
+def collapsed(estimator: Any) -> tuple[str, type[Warning]]:
+    """That the best fit of classes is proven to be constant."""
+    message = (
+        f"{type(estimator).__name__}: under spectrum={estimator.spectrum!r} no use of "
+        "the features lowers the risk, so the best fit is constant. Use a milder "
+        "spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
+    )
+    return message, CollapsedFitWarning
+
+
+def unfinished(
+    estimator: Any, solution: Solution, tol: float
+) -> list[tuple[str, type[Warning]]]:
+    """That the solver gave up before it had reached what it was to reach."""
     gave_up = (Status.MAX_ITER, Status.STALLED, Status.DIVERGED)
     if solution.status not in gave_up or solution.gap <= tol:
-        if fit.collapsed:
-            return []
-        return _constant_complaint(estimator, objective, solution)
+        return []
     reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
     if not np.isfinite(solution.gap):
         reached = f"tol={tol:g}"

@@ -8,10 +8,14 @@ from typing import Any
 from .._jit import jit
 
 
-@jit
-def place_of(bits: Any, least: Any, shift: Any, last: Any) -> Any:
+@jit(inner=True)
+def place_of(bits: Any, grid: Any, last: Any) -> Any:
     """The bin of a loss with these bits: `Grid.places` for one row."""
-    return min(max((bits - least) >> shift, 0), last)
+    plain = min(max((bits - grid.least) >> grid.shift, 0), last)
+    if len(grid.first) == 0:
+        return plain
+    first, most = grid.first[plain], grid.first[plain + 1] - 1
+    return min(max(first + ((bits - grid.low[plain]) >> grid.fine[plain]), first), most)
 
 
 @jit(fastmath=False)
@@ -19,10 +23,10 @@ def count(
     bits: Any, losses: Any, weight: Any, grid: Any, floors: Any, mass: Any, above: Any
 ) -> None:
     """Add rows to a table: Σw, and Σw(ℓ − floor), for each bin."""
-    least, shift, last = grid[0], grid[1], grid[2] - 1
+    last = (len(grid.low) or grid.bins) - 1
     equal = len(weight) == 0
     for i in range(len(losses)):
-        k = place_of(bits[i], least, shift, last)
+        k = place_of(bits[i], grid, last)
         w = 1.0 if equal else weight[i]
         mass[k] += w
         above[k] += w * (losses[i] - floors[k])
@@ -31,11 +35,11 @@ def count(
 @jit(fastmath=False)
 def weigh(bits: Any, weight: Any, grid: Any, density: Any, out: Any) -> None:
     """λ = w·density[bin of ℓ]."""
-    least, shift, last = grid[0], grid[1], grid[2] - 1
+    last = (len(grid.low) or grid.bins) - 1
     equal = len(weight) == 0
     for i in range(len(bits)):
         w = 1.0 if equal else weight[i]
-        out[i] = density[place_of(bits[i], least, shift, last)] * w
+        out[i] = density[place_of(bits[i], grid, last)] * w
 
 
 @jit
@@ -43,11 +47,11 @@ def pull_by_bin(
     X: Any, bits: Any, slopes: Any, weight: Any, grid: Any, pulls: Any
 ) -> None:
     """Add Σ wℓ′·(x, 1) of each bin: a gradient for any density, in one read of X."""
-    least, shift, last = grid[0], grid[1], grid[2] - 1
+    last = (len(grid.low) or grid.bins) - 1
     equal, d = len(weight) == 0, X.shape[1]
     for i in range(len(bits)):
         scale = slopes[i] if equal else weight[i] * slopes[i]
-        into, row = pulls[place_of(bits[i], least, shift, last)], X[i]
+        into, row = pulls[place_of(bits[i], grid, last)], X[i]
         for j in range(d):
             into[j] += scale * row[j]
         into[d] += scale

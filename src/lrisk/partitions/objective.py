@@ -17,9 +17,12 @@ from ..ranking import Ranking
 from ..spaces import LinearSpace
 from ..spaces.capabilities import linear
 from ..spectra import Spectrum
-from .engine import Engine, call, summed
-from .grid import MANTISSA, Grid, Ranks, Table, floor_within, joined
-from .part import Description, Gram, Taken
+from .engine import Engine, Local, call, summed
+from .grid import MANTISSA, Grid, Ranks, Table, floor_within, joined, prices
+from .part import Description, Gram, Part, Spread, Taken
+from .pooling import WINDOW, Bends, Pooled
+from .rows import ArrayRows
+from .targets import Targets
 
 #: Binary digits of the coarsest bins, and of the finest.
 ROUGH_DIGITS, MOST_DIGITS = 7, 17
@@ -27,8 +30,12 @@ ROUGH_DIGITS, MOST_DIGITS = 7, 17
 FLOOR = 1e-4
 #: Share of an expected fall of F that ranks may leave in doubt.
 DOUBT = 3e-3
-#: Entries of the gradients by bin up to which one read serves for F and its slope.
+#: Entries of the gradients by bin that parts in this process send at most.
 MOST_BINNED = 4_000_000
+#: Bins of losses that nearly tie, and the share of ν that they may leave in doubt.
+TIED_BINS, TIED_DOUBT = 4096, 1e-2
+#: Looks at the losses until bins are as fine as they need be, at most.
+MOST_ZOOMS = 6
 #: Rows that set the offset, and the scale of the first bins.
 FIRST_ROWS = 6400
 #: Rows that a proof looks at, at least, and the least share of them.
@@ -41,6 +48,8 @@ class At(NamedTuple):
     value, missing : F lies between value and value + missing
     gradient : ∂Φ/∂θ at λ
     ranks, table : what λ is made from, at the losses of θ, and theirs
+    doubt : the part of `missing` that is due to bins
+    pooled : the blocks of a smoothed risk
     """
 
     theta: Floats
@@ -49,6 +58,8 @@ class At(NamedTuple):
     gradient: Floats
     ranks: Ranks
     table: Table
+    doubt: float
+    pooled: Pooled | None = None
 
     @property
     def digits(self) -> int:
@@ -111,6 +122,11 @@ class PartitionedObjective:
     alpha : float ≥ 0
         As of `Objective`.
     intercept : bool
+    centred : bool, default=False
+        Whether features and targets have been centred and shifted already.
+    most_binned : int
+        Entries of the gradients by bin up to which one read serves for F and its slope:
+        every part sends them.
     """
 
     def __init__(
@@ -120,30 +136,33 @@ class PartitionedObjective:
         loss: Loss,
         alpha: float,
         intercept: bool,
+        *,
+        centred: bool = False,
+        most_binned: int = MOST_BINNED,
     ) -> None:
+        self._most_binned = most_binned
         self.engine, self.loss, self.alpha = engine, loss, alpha
         told: list[Description] = call(engine, "describe")
         self._starts = np.cumsum([0, *(part.rows for part in told)])
         self.n_rows = int(self._starts[-1])
         total = sum(part.total for part in told)
         self.mu = alpha / total
-        mean = sum(part.weighted for part in told) / total
-        self._low = min(part.low for part in told)
-        self._high = max(part.high for part in told)
-        self._share_high = 0.0
-        if self._high > self._low:
-            self._share_high = (mean - self._low) / (self._high - self._low)
-        self.shift = mean if intercept and not loss.classifies else 0.0
+        self.targets = Targets.of(told, spectrum, loss, intercept, centred)
+        self.shift = self.targets.shift
         call(engine, "prepare", self.shift)
         self.ranking = Ranking(spectrum, self.n_rows)
         first = self._take(spaced(self.n_rows, FIRST_ROWS))
         self.total, d = total, first.X.shape[1]
-        offset = first.X.mean(axis=0) if intercept else None
+        offset = None
+        if intercept:
+            offset = np.zeros(d) if centred else first.X.mean(axis=0)
         self.space = LinearSpace(np.empty((0, d)), intercept=intercept, offset=offset)
         self.offset = np.zeros(d) if offset is None else offset
         self.every = int(np.clip(self.n_rows // PROOF_ROWS, 1, MOST_SKIPPED))
         self._some = self.gathered(first)
         self._present: Floats | None = None
+        #: ν of the smoothed risk that is evaluated in the place of F; 0 means F.
+        self.nu = 0.0
 
     # -- what is known without the rows ------------------------------------------------
 
@@ -159,32 +178,24 @@ class PartitionedObjective:
     @property
     def resolution(self) -> float:
         """An F that is nothing but rounding in targets of their own size."""
-        return self.loss.resolution(np.array([max(-self._low, self._high, 0.0)]))
+        return self.loss.resolution(np.array([self.targets.largest]))
 
     @property
     def largest_constant_loss(self) -> float:
         """The largest loss of the best constant for the mean."""
-        ends = np.array([self._low, self._high]) - self.shift
-        return float(self.loss.value(ends, np.full(2, self._constant_score)).max())
+        return self.targets.largest_constant_loss
 
     @property
     def constant_risk(self) -> float:
         """Risk of the model without features."""
-        return self.value_at(self.constant_fit())
-
-    @property
-    def _constant_score(self) -> float:
-        if not self.space.intercept:
-            return 0.0
-        ends = np.array([self._low, self._high]) - self.shift
-        mass = np.array([1.0 - self._share_high, self._share_high])
-        return float(self.loss.constant_scores(ends, mass, 1))
+        known = self.targets.constant_value
+        return self.value_at(self.constant_fit()) if known is None else known
 
     def constant_fit(self) -> Floats:
-        """θ without features, with the best intercept for the mean."""
+        """θ without features, with the best intercept: of numbers that for the mean."""
         theta = np.zeros(self.size)
         if self.space.intercept:
-            theta[-1] = self._constant_score
+            theta[-1] = self.targets.constant
         return theta
 
     # -- rows in memory ----------------------------------------------------------------
@@ -223,7 +234,7 @@ class PartitionedObjective:
 
     def refined(self, now: At, fall: float) -> At:
         """The same, ranked as finely as a further fall of F demands."""
-        while (digits := self._digits(now, fall)) > now.digits:
+        while self.nu == 0.0 and (digits := self._digits(now, fall)) > now.digits:
             grid = self._grid(now, digits, fall)
             self.stand_at(now)
             now = self._found(now.theta, grid, self.table(grid), None)
@@ -236,9 +247,26 @@ class PartitionedObjective:
 
     def value_at(self, theta: Floats) -> float:
         """F(θ), or a little more."""
+        nu, self.nu = self.nu, 0.0
         there = self.begin(theta)
         there = self.refined(there, 1e-9 * there.value / DOUBT)
+        self.nu = nu
         return there.value + there.missing
+
+    def curvature(self, now: At) -> Floats:
+        """The Hessian of a smoothed risk, estimated from one of so many rows."""
+        assert now.pooled is not None
+        self.stand_at(now)
+        grid, table = now.ranks.grid, now.table
+        least = WINDOW * self.every * self.total / self.n_rows
+        bends = Bends.of(now.pooled, table, self.nu, least)
+        rule = (self.offset, self.every, grid, now.ranks.density, bends.kappa)
+        told: list[Spread] = call(self.engine, "spread", *rule)
+        matrix, mass = bends.joined(told, self.offset)
+        matrix = matrix[: self.size, : self.size] * (self.total / mass)
+        diagonal = np.arange(self.size - self.space.intercept)
+        matrix[diagonal, diagonal] += self.mu
+        return matrix
 
     def gram_at(self, now: At, rows: Indices | None = None) -> PartialGram:
         """The curvature of Φ(·, λ) at a point, by one of so many rows, or by all."""
@@ -312,24 +340,47 @@ class PartitionedObjective:
     def _digits(self, now: At, fall: float) -> int:
         """Digits at which what is missing is a small part of a fall; 4 times each."""
         least = np.finfo(float).tiny
-        doubt = np.log2(max(now.missing, least)) - np.log2(max(DOUBT * fall, least))
+        doubt = np.log2(max(now.doubt, least)) - np.log2(max(DOUBT * fall, least))
         more = max(np.ceil(0.5 * doubt), -now.digits)
         return int(min(now.digits + more, MOST_DIGITS))
 
     def _grid(self, near: At, digits: int, fall: float) -> Grid:
         """Bins for losses like those of a point; the floor takes part of the doubt."""
+        if self.nu > 0.0:
+            grid = near.ranks.grid
+            return grid if len(grid.first) else Grid.round(near.table, TIED_BINS)
         room = 0.25 * DOUBT * fall
         floor = floor_within(self.ranking.spectrum, near.ranks.grid, near.table, room)
         return Grid.below(near.table.highest, digits, floor)
 
     def _evaluate(self, theta: Floats, grid: Grid) -> At:
-        if grid.bins * (len(self.offset) + 1) > MOST_BINNED:
+        if grid.bins * (len(self.offset) + 1) > self._most_binned:
             return self._found(theta, grid, self._at(theta, grid), None)
         told = call(self.engine, "at_binned", self.raw(theta), grid)
         self._present = theta
         table = joined([table for table, _ in told])
         pulls = summed((pulls for _, pulls in told), np.add)
-        return self._found(theta, grid, table, pulls)
+        now = self._found(theta, grid, table, pulls)
+        return now if self.nu == 0.0 else self._untied(now)
+
+    def _untied(self, now: At) -> At:
+        """The same by bins that tell apart what differs by a small part of ν."""
+        room = TIED_DOUBT * self.nu
+        if now.doubt <= room:
+            return now
+        grid = Grid.round(now.table, TIED_BINS)
+        for _ in range(MOST_ZOOMS):
+            table = self.table(grid)
+            price = prices(self.ranking.spectrum, grid, table)
+            if float(price.sum()) <= room:
+                break
+            finer = grid.zoomed(price, room)
+            if finer is grid:
+                break
+            grid = finer
+        if float(price.sum()) > 0.5 * now.doubt:
+            return now
+        return self._found(now.theta, grid, table, None)
 
     def _at(self, theta: Floats, grid: Grid) -> Table:
         tables = call(self.engine, "at", self.raw(theta), grid)
@@ -339,7 +390,13 @@ class PartitionedObjective:
     def _found(
         self, theta: Floats, grid: Grid, table: Table, pulls: Floats | None
     ) -> At:
-        ranks = Ranks.of(self.ranking.spectrum, grid, table)
+        pooled, spectrum = None, self.ranking.spectrum
+        if self.nu > 0.0:
+            pooled = Pooled.of(spectrum, grid, table, self.nu)
+            ranks, doubt = pooled.ranks, pooled.doubt
+        else:
+            ranks = Ranks.of(spectrum, grid, table)
+            doubt = ranks.missing
         if pulls is None:
             pulled = summed(call(self.engine, "pull", grid, ranks.density), np.add)
         else:
@@ -347,7 +404,21 @@ class PartitionedObjective:
         gradient = self.centred(pulled) + self.mu * self.space.penalised(theta)
         penalty = 0.5 * self.mu * self.space.inner(theta, theta)
         value = ranks.value + penalty
-        return At(theta, value, ranks.missing, gradient, ranks, table)
+        return At(theta, value, ranks.missing, gradient, ranks, table, doubt, pooled)
+
+
+def one_part(sample: Objective) -> PartitionedObjective:
+    """Rows in memory as one part, with the same θ."""
+    space = linear(sample.space)
+    weight = None if sample.ranking.equal else sample.ranking.row_weight
+    part = Part(ArrayRows(space.X), sample.y, weight, sample.loss)
+    # Equal weights are one each there, and μ is to be the same.
+    alpha = sample.mu * part.describe().total
+    spectrum, intercept = sample.ranking.spectrum, space.intercept
+    engine = Local([part])
+    return PartitionedObjective(
+        engine, spectrum, sample.loss, alpha, intercept, centred=True
+    )
 
 
 def spaced(n_rows: int, count: int) -> Indices:

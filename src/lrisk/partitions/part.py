@@ -7,8 +7,8 @@ kept from `at` is a cache that one more pass rebuilds, and every call that chang
 something may be made twice.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from ._loops import count, pull_by_bin, weigh
 from .grid import Grid, Table
 from .rows import BLOCK, Block, RowSource, taken
 
-_NONE = np.empty(0)
+_NONE, _NOWHERE = np.empty(0), np.empty(0, dtype=np.intp)
+#: Rows whose vectors are passed over together: some megabytes.
+STRETCH = 1 << 17
 
 
 class Description(NamedTuple):
@@ -60,6 +62,17 @@ class Gram(NamedTuple):
     mass: float
 
 
+class Spread(NamedTuple):
+    """Σ(λℓ″ + κwℓ′²)xxᵀ over some rows, x = (x − m, 1), and of each bin what is tied.
+
+    pulls, mass : Σwℓ′·(x, 1) of each bin, shape (bins, d + 1), and Σw, shape (bins,)
+    """
+
+    matrix: Floats
+    pulls: Floats
+    mass: Floats
+
+
 class Held(NamedTuple):
     """What a pass at the held λ finds: the table, λ·ℓ, Σλℓ′·(x, 1), a Gram matrix."""
 
@@ -70,46 +83,61 @@ class Held(NamedTuple):
 
 
 class Part:
-    """Rows in memory or in a file; vectors in memory.
+    """Rows in memory or in a file, with their vectors.
 
     Parameters
     ----------
     rows : RowSource
-    y : array of shape (n,)
+    y : array or VectorFile of length n
         Targets, as the loss wants them.
-    weight : array of shape (n,) or None
+    weight : array or VectorFile of length n, or None
         Positive; None means one each.
     loss : Loss
         Of one score.
+    vector : callable or None
+        A new vector of zeros of a length, where vectors do not lie in memory. Losses
+        and slopes are then made from the scores whenever they are needed.
     """
 
     def __init__(
-        self, rows: RowSource, y: Floats, weight: Floats | None, loss: Loss
+        self,
+        rows: RowSource,
+        y: Any,
+        weight: Any,
+        loss: Loss,
+        vector: Callable[[int], Any] | None = None,
     ) -> None:
         self.rows, self.loss = rows, loss
         self.n, self.d = rows.shape
-        self._given = np.asarray(y, dtype=np.float64)
-        self._weight = _NONE if weight is None else np.asarray(weight, np.float64)
+        self._shift, self._lean = 0.0, vector is not None
+        self._given, self._weight = y, _NONE if weight is None else weight
+        if vector is None:
+            vector = np.zeros
+            self._given = np.asarray(y, dtype=np.float64)
+            self._weight = np.asarray(self._weight, np.float64)
+            self.losses, self.slopes = np.zeros(self.n), np.zeros(self.n)
         self.y = self._given
-        self.scores, self.losses, self.slopes = (np.zeros(self.n) for _ in range(3))
-        self.weights = np.zeros(self.n)
-        #: Passes over all features so far.
-        self.reads = 0
+        self.scores, self.weights = vector(self.n), vector(self.n)
+        #: Passes over all features so far; those over a part of them count as a part.
+        self.reads = 0.0
 
     # -- before the first pass ---------------------------------------------------------
 
     def describe(self) -> Description:
         """Facts of the targets as they were given."""
-        y, w = self._given, self._weight
-        if self.n == 0:
-            return Description(0, 0.0, 0.0, np.inf, -np.inf)
-        total = float(w.sum()) if len(w) else float(self.n)
-        weighted = float(w @ y) if len(w) else float(y.sum())
-        return Description(self.n, total, weighted, float(y.min()), float(y.max()))
+        total, weighted, low, high = 0.0, 0.0, np.inf, -np.inf
+        for here in self._stretches():
+            y, w = self._given[here], self._weight_of(here)
+            total += float(w.sum()) if len(w) else float(len(y))
+            weighted += float(w @ y) if len(w) else float(y.sum())
+            low, high = min(low, float(y.min())), max(high, float(y.max()))
+        return Description(self.n, total, weighted, low, high)
 
     def prepare(self, shift: float) -> None:
         """Take a shift from the targets as they were given."""
-        self.y = self._given - shift if shift else self._given
+        self._shift = shift
+        if not self._lean:
+            self.y = self._given - shift if shift else self._given
 
     # -- passes over all features ------------------------------------------------------
 
@@ -118,17 +146,18 @@ class Part:
         table = _Filling(grid)
         for block in self._read():
             here = slice(block.start, block.stop)
-            self._evaluate(theta, here, block.X)
-            table.add(self.losses[here], self._weight_of(here))
-        return table.filled(self.losses)
+            losses, _ = self._evaluate(theta, here, block.X)
+            table.add(losses, self._weight_of(here))
+        return table.filled()
 
     def pull(self, grid: Grid, density: Floats) -> Floats:
         """Σλℓ′·(x, 1), λ by rank; shape (d + 1,)."""
         gradient, own = np.zeros(self.d + 1), np.empty(BLOCK)
         for block in self._read():
             here = slice(block.start, block.stop)
-            lam = self._weigh(grid, density, here, own)
-            self._add_pull(gradient, block.X, lam, here)
+            losses, slopes = self._kept(here)
+            lam = self._weigh(grid, density, here, losses, own)
+            _add_pull(gradient, block.X, lam * slopes)
         return gradient
 
     def at_binned(self, theta: Floats, grid: Grid) -> tuple[Table, Floats]:
@@ -139,13 +168,11 @@ class Part:
         table, pulls = _Filling(grid), np.zeros((grid.bins, self.d + 1))
         for block in self._read():
             here = slice(block.start, block.stop)
-            self._evaluate(theta, here, block.X)
-            weight, losses = self._weight_of(here), self.losses[here]
+            losses, slopes = self._evaluate(theta, here, block.X)
+            weight = self._weight_of(here)
             table.add(losses, weight)
-            pull_by_bin(
-                block.X, losses.view(np.int64), self.slopes[here], weight, grid, pulls
-            )
-        return table.filled(self.losses), pulls
+            pull_by_bin(block.X, losses.view(np.int64), slopes, weight, grid, pulls)
+        return table.filled(), pulls
 
     def at_held(self, theta: Floats, grid: Grid, offset: Floats, every: int) -> Held:
         """As `at`, and value, gradient and a Gram matrix at the held λ: one read."""
@@ -154,14 +181,14 @@ class Part:
         few = taken(every)
         for block in self._read():
             here = slice(block.start, block.stop)
-            self._evaluate(theta, here, block.X)
-            losses, lam = self.losses[here], self.weights[here]
+            losses, slopes = self._evaluate(theta, here, block.X)
+            lam = self.weights[here]
             table.add(losses, self._weight_of(here))
             value += float(lam @ losses)
-            self._add_pull(gradient, block.X, lam, here)
+            _add_pull(gradient, block.X, lam * slopes)
             first = slice(block.start, min(block.start + few, block.stop))
             mass += self._add_gram(gram, block.X[:few], lam[:few], first, offset)
-        return Held(table.filled(self.losses), value, gradient, Gram(gram, mass))
+        return Held(table.filled(), value, gradient, Gram(gram, mass))
 
     # -- passes over a part of the features --------------------------------------------
 
@@ -177,11 +204,33 @@ class Part:
         own = np.empty(BLOCK)
         for block in self._read(every):
             here = slice(block.start, block.stop)
-            lam = self.weights[here]
             if grid is not None and density is not None:
-                lam = self._weigh(grid, density, here, own)
+                lam = self._weigh(grid, density, here, self._kept(here)[0], own)
+            else:
+                lam = self.weights[here]
             mass += self._add_gram(matrix, block.X, lam, here, offset)
         return Gram(matrix, mass)
+
+    def spread(
+        self, offset: Floats, every: int, grid: Grid, density: Floats, kappa: Floats
+    ) -> Spread:
+        """What the curvature of F is made from, over one of `every` rows.
+
+        λ by rank follows the losses: κ by bin is dλ/dℓ per unit of weight.
+        """
+        matrix, seen = np.zeros((self.d + 1, self.d + 1)), _Filling(grid)
+        sums = np.zeros((grid.bins, self.d + 1))
+        own, rising = np.empty(BLOCK), np.empty(BLOCK)
+        for block in self._read(every):
+            here = slice(block.start, block.stop)
+            weight, (losses, slopes) = self._weight_of(here), self._kept(here)
+            scale = self._weigh(grid, density, here, losses, own)
+            scale *= self.loss.curvature(self._targets(here), self.scores[here])
+            scale += self._weigh(grid, kappa, here, losses, rising) * slopes**2
+            _add_outer(matrix, block.X, scale, offset)
+            seen.add(losses, weight)
+            pull_by_bin(block.X, losses.view(np.int64), slopes, weight, grid, sums)
+        return Spread(matrix, sums, seen.filled().mass)
 
     def longest(self, offset: Floats, every: int, whiten: Floats) -> float:
         """Largest ‖T(x − m, 1)‖² of the rows of `gram_some`; T (k, d + 1)."""
@@ -194,20 +243,24 @@ class Part:
     def take(self, ids: Indices) -> Taken:
         """Rows by their places, ascending."""
         weight = self._weight[ids] if len(self._weight) else None
-        X = self.rows.some(ids)
-        return Taken(ids, X, self.y[ids], weight, self.losses[ids])
+        losses, _ = self._kept(ids)
+        return Taken(ids, self.rows.some(ids), self._targets(ids), weight, losses)
 
     # -- passes over vectors only ------------------------------------------------------
 
     def table(self, grid: Grid) -> Table:
         """The present losses in the bins of another grid."""
         table = _Filling(grid)
-        table.add(self.losses, self._weight)
-        return table.filled(self.losses)
+        for here in self._stretches():
+            table.add(self._kept(here)[0], self._weight_of(here))
+        return table.filled()
 
     def hold(self, grid: Grid, density: Floats) -> None:
         """Keep the λ that ranks give now, whatever the losses become."""
-        weigh(self.losses.view(np.int64), self._weight, grid, density, self.weights)
+        own = np.empty(min(self.n, STRETCH))
+        for here in self._stretches():
+            losses, _ = self._kept(here)
+            self.weights[here] = self._weigh(grid, density, here, losses, own)
 
     def assign(self, ids: Indices, weights: Floats) -> None:
         """Set the held λ of some rows."""
@@ -215,53 +268,88 @@ class Part:
 
     def band(self, low: float, high: float, unit: float) -> Band:
         """Rows with low ≤ ℓ ≤ high; λ is held anew: unit·w above, zero elsewhere."""
-        above = np.where(self.losses > high, unit, 0.0)
-        if len(self._weight):
-            above *= self._weight
-        changed = np.flatnonzero(above != self.weights)
-        scale = (above[changed] - self.weights[changed]) * self.slopes[changed]
-        moved = np.append(scale @ self.rows.some(changed), scale.sum())
-        self.weights = above
-        inside = np.flatnonzero((self.losses >= low) & (self.losses <= high))
-        return Band(self.take(inside), moved, float(above.sum()))
+        moved, mass, inside = np.zeros(self.d + 1), 0.0, [_NOWHERE]
+        for here in self._stretches():
+            losses, slopes = self._kept(here)
+            above, weight = np.where(losses > high, unit, 0.0), self._weight_of(here)
+            if len(weight):
+                above *= weight
+            before = self.weights[here]
+            changed = np.flatnonzero(above != before)
+            for k in range(0, len(changed), BLOCK):  # they may be very many
+                own = changed[k : k + BLOCK]
+                scale = (above[own] - before[own]) * slopes[own]
+                _add_pull(moved, self.rows.some(here.start + own), scale)
+            if len(changed):
+                self.weights[here] = above
+            mass += float(above.sum())
+            near = np.flatnonzero((losses >= low) & (losses <= high))
+            inside.append(here.start + near)
+        return Band(self.take(np.concatenate(inside)), moved, mass)
 
     # -- inner -------------------------------------------------------------------------
 
     def _read(self, every: int = 1) -> Iterator[Block]:
-        self.reads += every == 1
+        self.reads += 1.0 / every
         return self.rows.blocks(every)
 
-    def _weight_of(self, rows: slice) -> Floats:
-        return self._weight[rows] if len(self._weight) else _NONE
+    def _stretches(self) -> Iterator[slice]:
+        for start in range(0, self.n, STRETCH):
+            yield slice(start, min(start + STRETCH, self.n))
 
-    def _evaluate(self, theta: Floats, here: slice, X: Floats) -> None:
+    def _weight_of(self, rows: slice) -> Floats:
+        found: Floats = self._weight[rows] if len(self._weight) else _NONE
+        return found
+
+    def _targets(self, rows: slice | Indices) -> Floats:
+        found: Floats = self._given[rows] - self._shift if self._lean else self.y[rows]
+        return found
+
+    def _kept(self, rows: slice | Indices) -> tuple[Floats, Floats]:
+        """Losses and slopes of some rows at the last θ."""
+        if self._lean:
+            y, z = self._targets(rows), self.scores[rows]
+            return self.loss.value_and_derivative(y, z)
+        return self.losses[rows], self.slopes[rows]
+
+    def _evaluate(self, theta: Floats, here: slice, X: Floats) -> tuple[Floats, Floats]:
         z = X @ theta[:-1]
         z += theta[-1]
         self.scores[here] = z
-        found = self.loss.value_and_derivative(self.y[here], z)
-        self.losses[here], self.slopes[here] = found
+        found = self.loss.value_and_derivative(self._targets(here), z)
+        if not self._lean:
+            self.losses[here], self.slopes[here] = found
+        return found
 
-    def _weigh(self, grid: Grid, density: Floats, here: slice, into: Floats) -> Floats:
-        bits = self.losses[here].view(np.int64)
+    def _weigh(
+        self, grid: Grid, density: Floats, here: slice, losses: Floats, into: Floats
+    ) -> Floats:
+        bits = losses.view(np.int64)
         weigh(bits, self._weight_of(here), grid, density, into)
         return into[: len(bits)]
-
-    def _add_pull(self, gradient: Floats, X: Floats, lam: Floats, here: slice) -> None:
-        scale = lam * self.slopes[here]
-        gradient[:-1] += scale @ X
-        gradient[-1] += scale.sum()
 
     def _add_gram(
         self, matrix: Floats, X: Floats, lam: Floats, here: slice, offset: Floats
     ) -> float:
-        scale = lam * self.loss.curvature(self.y[here], self.scores[here])
-        own = np.flatnonzero(scale)  # many a λ is zero
-        block = np.empty((len(own), self.d + 1))
-        np.subtract(X[own], offset, out=block[:, :-1])
-        block[:, -1] = 1.0
-        block *= np.sqrt(scale[own])[:, None]
-        matrix += block.T @ block
+        scale = lam * self.loss.curvature(self._targets(here), self.scores[here])
+        _add_outer(matrix, X, scale, offset)
         return float(lam.sum())
+
+
+def _add_pull(gradient: Floats, X: Floats, scale: Floats) -> None:
+    """Add Σ scale·(x, 1)."""
+    gradient[:-1] += scale @ X
+    gradient[-1] += scale.sum()
+
+
+def _add_outer(matrix: Floats, X: Floats, scale: Floats, offset: Floats) -> None:
+    """Add Σ scale·xxᵀ, x = (x − m, 1)."""
+    own = np.flatnonzero(scale)  # many a λ is zero
+    block = np.empty((len(own), X.shape[1] + 1))
+    np.subtract(X[own], offset, out=block[:, :-1])
+    block[:, -1] = 1.0
+    block *= np.sqrt(scale[own])[:, None]
+    matrix += block.T @ block
 
 
 class _Filling:
@@ -270,15 +358,17 @@ class _Filling:
     def __init__(self, grid: Grid) -> None:
         self._grid, self._floors = grid, grid.floors
         self._mass, self._above = np.zeros(grid.bins), np.zeros(grid.bins)
+        self._lowest, self._highest = np.inf, 0.0
 
     def add(self, losses: Floats, weight: Floats) -> None:
         """Rows of some losses."""
+        if not len(losses):
+            return
         bits = losses.view(np.int64)
         count(bits, losses, weight, self._grid, self._floors, self._mass, self._above)
+        self._lowest = min(self._lowest, float(losses.min()))
+        self._highest = max(self._highest, float(losses.max()))
 
-    def filled(self, losses: Floats) -> Table:
-        """The table of rows with these losses."""
-        lowest, highest = np.inf, 0.0
-        if len(losses):
-            lowest, highest = float(losses.min()), float(losses.max())
-        return Table(self._mass, self._above, lowest, highest)
+    def filled(self) -> Table:
+        """The table of these rows."""
+        return Table(self._mass, self._above, self._lowest, self._highest)

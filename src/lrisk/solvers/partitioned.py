@@ -6,12 +6,16 @@ import numpy as np
 
 from .._params import refused
 from .._typing import Floats
+from ..losses import Loss
 from ..partitions.holding import HeldParts
 from ..partitions.objective import PartitionedObjective
+from ..spectra import Spectrum
 from .certified.band import approach
 from .certified.progress import Progress
-from .certified.whitening import minimise_whitened
+from .certified.sampling import stratified
+from .certified.whitening import minimise_whitened, sample_from, sample_size
 from .solution import Monitor, Solution, Status
+from .ties import Path, along_ties, nearly_tied
 
 
 def minimise_in_parts(
@@ -44,31 +48,57 @@ def minimise_in_parts(
         Its weights are what the parts make λ from. After a stall it holds what has been
         proven so far: rows are never gathered whole.
     """
-    check_partitionable(objective)
+    check_partitionable(objective.loss, objective.ranking.spectrum)
     progress = Progress(objective, tol, monitor)
-    selects = objective.ranking.selects
     try:
-        if selects:
-            status = approach(
-                objective,
-                start,
-                progress,
-                max_iter,
-                inside=objective.moved_across,
-                hold=functools.partial(HeldParts, objective),
-            )
-        else:
-            status = minimise_whitened(
-                objective, start, progress, pairs=20, max_iter=max_iter
-            )
+        status = _descend(objective, start, progress, max_iter)
     except np.linalg.LinAlgError:  # a metric of a sample that is not finite
         status = Status.STALLED
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
     return progress.solution(status)
 
 
-def check_partitionable(objective: PartitionedObjective) -> None:
+def _descend(
+    objective: PartitionedObjective,
+    start: Floats | None,
+    progress: Progress[PartitionedObjective],
+    max_iter: int,
+) -> Status:
+    """By ties where a sample has very many, else, or first, on F itself."""
+    n = objective.n_rows
+    rows = stratified(n, sample_size(objective.ranking, n))
+    sample = objective.sampled(rows)
+    sampled = sample_from(sample, rows, start)
+    early = nearly_tied(sample, sampled[1])
+    if early:
+        path = Path(sample, sampled[1], progress.tol)
+        if path.tied and along_ties(objective, path, progress) is Status.CONVERGED:
+            return Status.CONVERGED
+        sampled = sample_from(sample, rows, path.theta)
+    if objective.ranking.selects:
+        status = approach(
+            objective,
+            start,
+            progress,
+            max_iter,
+            inside=objective.moved_across,
+            hold=functools.partial(HeldParts, objective),
+            sampled=sampled,
+        )
+    else:
+        status = minimise_whitened(
+            objective, start, progress, pairs=20, max_iter=max_iter, sampled=sampled
+        )
+    bent = objective.ranking.spectrum.monotone != "flat"
+    if status is Status.STALLED and bent and not early:
+        path = Path(sample, sampled[1], progress.tol)
+        return along_ties(objective, path, progress)
+    return status
+
+
+def check_partitionable(loss: Loss, spectrum: Spectrum) -> None:
     """Refuse what nothing but all rows together could minimise."""
-    loss, spectrum = objective.loss, objective.ranking.spectrum
     if loss.self_concordance is None or loss.per_class:
         rule, remedy = "squared or logistic", "fit the other losses in memory"
         raise ValueError(refused("lrisk", "loss", f"{rule} for parts", loss, remedy))

@@ -384,11 +384,11 @@ def _judge(
     share = min(found.share, MOST)
     scores = robust.score_outliers(X, y, contamination=share)
     if recipe.contamination == "auto":
-        scores[_contradicted(fold, robust, X, y, scores)] = CONSTANTS.wrong_value_chance
+        scores[contradicted(fold, robust, X, y, scores)] = CONSTANTS.wrong_value_chance
     found.scores[at] = scores
 
 
-def _contradicted(
+def contradicted(
     fold: Fits, robust: Any, X: Floats, y: AnyArray, scores: Floats
 ) -> Bools:
     """Held-out rows with a value in another unit, as the training rows see it."""

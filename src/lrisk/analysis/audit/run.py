@@ -170,7 +170,7 @@ def audit(
     True
     """
     start = clock.perf_counter()
-    _check(task, kernel, contamination, seed)
+    check_options(task, kernel, contamination, seed)
     parse_spectrum(spectrum)
     if compare is not None:
         check_comparable(compare)
@@ -189,12 +189,13 @@ def audit(
         "contamination": contamination, "group": group, "time": time, "id": id,
         "judged by": own.label if own else "lrisk",
     }  # fmt: skip
-    result = _assemble(table, recipe, found, said, compare, source, options, start)
+    result = assemble(table, recipe, found, said, compare, source, options, start)
     progress("done", 1.0)
     return result
 
 
-def _check(task: str, kernel: str, contamination: Any, seed: Any) -> None:
+def check_options(task: str, kernel: str, contamination: Any, seed: Any) -> None:
+    """Refuse options that no audit can have."""
     check_choice("audit", "task", task, ("auto", "regression", "classification"))
     check_choice("audit", "kernel", kernel, ("linear", "rbf"))
     check_count("audit", "seed", seed, low=0)
@@ -221,7 +222,7 @@ def _flags(
     return flags, np.asarray((flags | (own > 0)) & (own >= 0)), threshold
 
 
-def _assemble(
+def assemble(
     table: Table,
     recipe: Recipe,
     found: CrossFit,
@@ -231,6 +232,7 @@ def _assemble(
     options: dict[str, Any],
     start: float,
 ) -> AuditResult:
+    """The result of fits that were made: flags, findings, and what is told of them."""
     n, rows, judged = table.n_rows, found.rows, said[found.rows]
     residual, misfit = _residuals(table, found)
     raw, flags, threshold = _flags(found, recipe, misfit, said)

@@ -23,7 +23,7 @@ from .fallback import changed_to_newton, minimise_or_newton
 from .holding import HeldRows, moved_across
 from .newton import Newton
 from .progress import Progress
-from .whitening import Descent, Evaluated, ManyRows, sample_of, whitenable
+from .whitening import Descent, Evaluated, ManyRows, Sample, sample_of, whitenable
 
 #: Shares of a round's step that are tried; the last, a thousandth, is taken all the
 #: same, and the band made wider.
@@ -106,6 +106,7 @@ def approach(
     *,
     inside: Callable[[_At, Indices, Floats], int],
     hold: Callable[[_At], "Holding[Any]"],
+    sampled: tuple[Sample, Floats] | None = None,
 ) -> Status:
     """Descend on F until the band is narrow, then go round by round.
 
@@ -122,8 +123,10 @@ def approach(
         from a point, some rows and the step.
     hold : callable
         Rows with the weights of a point held.
+    sampled : tuple or None
+        A sample with θ, where one has been drawn already.
     """
-    sample, theta = sample_of(objective, start)
+    sample, theta = sampled or sample_of(objective, start)
     descent = Descent(objective, theta, sample.metric, 20)
     least = max(Band.narrow * objective.size, 200)
     most = max(Band.wide * objective.size, 2000)

@@ -81,6 +81,10 @@ class Evaluated(Protocol):
         """A bound on how much less, where one is known."""
 
     @property
+    def doubt(self) -> float:
+        """How far bins of ranks may shift the value from one point to the next."""
+
+    @property
     def exact(self) -> bool:
         """Whether F ≤ value + missing."""
 
@@ -147,14 +151,21 @@ class Descent(Generic[_At]):
     metric : Factor
     pairs : int
         Differences that are kept.
+    now : Evaluated or None
+        F at θ, where it is known.
     """
 
     def __init__(
-        self, objective: ManyRows[_At], theta: Floats, metric: Factor, pairs: int
+        self,
+        objective: ManyRows[_At],
+        theta: Floats,
+        metric: Factor,
+        pairs: int,
+        now: _At | None = None,
     ) -> None:
         self.objective = objective
         self.memory = Memory(metric, pairs)
-        self.now = objective.begin(theta)
+        self.now = objective.begin(theta) if now is None else now
 
     def refine(self, fall: float = 0.0) -> None:
         """Rank the losses as finely as a further fall of F demands."""
@@ -185,7 +196,7 @@ class Descent(Generic[_At]):
         slope = float(before.gradient @ direction)
         value, gradient = before.value, before.gradient
         rounding = 1e-15 * abs(value)
-        slack = rounding + before.missing
+        slack = rounding + before.doubt
         walk = self.objective.walk(before, direction, fall)
         # What else the point holds of very many rows would only take up memory.
         del before
@@ -224,7 +235,13 @@ def sample_of(
     """A sample with its metric, and θ: the given one or the sample's own minimiser."""
     n = objective.n_rows
     rows = stratified(n, sample_size(objective.ranking, n))
-    sample = objective.sampled(rows)
+    return sample_from(objective.sampled(rows), rows, theta, pairs)
+
+
+def sample_from(
+    sample: Objective, rows: Indices, theta: Floats | None, pairs: int = 20
+) -> tuple[Sample, Floats]:
+    """The same from the objective over the sample."""
     if theta is None:
         theta = _sample_fit(sample, pairs)
     at = sample.evaluate(theta, sample.space.scores(theta))
@@ -262,9 +279,13 @@ def minimise_whitened(
     *,
     pairs: int,
     max_iter: int,
+    sampled: tuple[Sample, Floats] | None = None,
 ) -> Status:
-    """Whitened L-BFGS on F, recorded in `progress`, until the gap is proven small."""
-    sample, theta = sample_of(objective, start, pairs)
+    """Whitened L-BFGS on F, recorded in `progress`, until the gap is proven small.
+
+    `sampled` is a sample with θ, where one has been drawn already.
+    """
+    sample, theta = sampled or sample_of(objective, start, pairs)
     descent = Descent(objective, theta, sample.metric, pairs)
     share = objective.share_seen(sample.rows)
     best, since = np.inf, 0

@@ -1,0 +1,155 @@
+"""Fits of rows in parts at which very many losses tie.
+
+Where no use of the features lowers the largest losses the best fit is constant, and all
+rows of one target have one loss. F has a kink there that no metric fits. The smoothed
+risk of `partitions.pooling` has none: minimised with a ν that is a part of the
+tolerance it gives a λ, and a point, that prove such a fit. A sample in memory follows
+its minimisers from a large ν to that one; over all rows only the last few steps are
+taken.
+"""
+
+import numpy as np
+
+from .._typing import Floats
+from ..certificate import slack_by_gram
+from ..objective import Objective
+from ..partitions.objective import At, PartitionedObjective, one_part
+from ..permutahedron import proximal_weights
+from ._linalg import Factor
+from .certified.progress import Progress
+from .certified.whitening import Descent, Memory
+from .solution import Status
+
+#: ν over F/χ² at which a sample is asked whether its losses tie, and the share of the
+#: risk that is of pooled losses where they do.
+ASKED, MANY = 1e-2, 0.25
+#: The first ν of a path over F/χ², and the steps from one to the next.
+FIRST, SHRINKING = 0.1, 0.1
+#: Share of the tolerance that smoothing takes.
+SHARE = 0.5
+#: Steps with one ν, over a sample and over all rows.
+SAMPLE_STEPS, STEPS = 15, 20
+#: What is left to fall, in units of ν·χ², at which ν is made smaller.
+SETTLED = 1e-3
+
+
+def nearly_tied(sample: Objective, theta: Floats) -> bool:
+    """Whether very many losses of a fit differ by little.
+
+    That they do is seen from how much of them a smoothing by a small ν would pool.
+    """
+    divergence = sample.ranking.spectrum.chi2_divergence()
+    losses = sample.at(theta).losses
+    risk = sample.ranking.risk(losses)
+    if divergence == 0.0 or not risk > 0.0:
+        return False
+    nu = ASKED * risk / divergence * sample.ranking.total
+    pooled = proximal_weights(sample.ranking, losses, sample.ranking.mass, nu)
+    sizes = np.diff(pooled.starts)
+    among = np.repeat(sizes > 0.01 * len(losses), sizes)
+    shares = (pooled.weights * losses)[pooled.order]
+    return bool(shares[among].sum() > MANY * shares.sum())
+
+
+class Path:
+    """Minimisers of the smoothed risk of a sample, from a large ν to a small one.
+
+    Parameters
+    ----------
+    sample : Objective
+    theta : array of shape (size,)
+        To begin from.
+    tol : float
+        Relative gap that the last ν is a part of.
+
+    Attributes
+    ----------
+    theta : array of shape (size,)
+        The last minimiser.
+    tied : bool
+        Whether very many losses tie there.
+    """
+
+    def __init__(self, sample: Objective, theta: Floats, tol: float) -> None:
+        objective = one_part(sample)
+        # Nothing is to be proven of a sample.
+        progress = Progress(objective, 0.0, None)
+        divergence = objective.ranking.spectrum.chi2_divergence()
+        unit = objective.value_at(theta) / divergence
+        self.nu, least = FIRST * unit, SHARE * tol * unit
+        before: tuple[float, Floats] | None = None
+        while True:
+            objective.nu = self.nu
+            descent = Descent(objective, theta, Factor(np.eye(objective.size)), 20)
+            descent.memory.metric = Factor(objective.curvature(descent.now))
+            enough = SETTLED * self.nu * divergence
+            _settle(descent, progress, SAMPLE_STEPS, enough)
+            self.theta = theta = descent.now.theta
+            if self.nu <= least:
+                break
+            nu = max(SHRINKING * self.nu, least)
+            if before is not None:
+                # Of a constant fit the minimisers go along a straight line.
+                share = (self.nu - nu) / (before[0] - self.nu)
+                theta = theta + share * (theta - before[1])
+            before, self.nu = (self.nu, self.theta), nu
+        self.now: At = descent.now
+        self.metric = Factor(objective.curvature(descent.now))
+        self.tied = self._share() > MANY
+
+    def _share(self) -> float:
+        """Share of the risk that is of pooled losses."""
+        assert self.now.pooled is not None
+        ranks, table, starts = self.now.ranks, self.now.table, self.now.pooled.starts
+        inner = ranks.density * (table.above + table.mass * ranks.grid.floors)
+        inner = inner[table.mass > 0.0]
+        among = np.repeat(np.diff(starts) > 1, np.diff(starts))
+        return float(inner[among].sum() / inner.sum())
+
+
+def along_ties(
+    objective: PartitionedObjective,
+    path: Path,
+    progress: Progress[PartitionedObjective],
+) -> Status:
+    """Take the last steps of a path over all rows."""
+    objective.nu = path.nu
+    now = objective.evaluate(path.theta, 0, 0.0, path.now)
+    descent = Descent(objective, path.theta, path.metric, 20, now)
+    done = _settle(descent, progress, STEPS, 0.0)
+    objective.nu = 0.0
+    if not done:
+        return Status.STALLED
+    value = objective.targets.constant_value
+    if value is not None and value <= progress.primal:
+        progress.primal, progress.theta = value, objective.constant_fit()
+    return Status.CONVERGED
+
+
+def _settle(
+    descent: Descent[At],
+    progress: Progress[PartitionedObjective],
+    most: int,
+    enough: float,
+) -> bool:
+    """Descend until the gap closes, or so little is left to fall."""
+    objective = progress.objective
+    best, since = np.inf, 0
+    for _ in range(most):
+        progress.n_iter += 1
+        now, decrement, slack = descent.now, descent.decrement, np.inf
+        if decrement <= 0.5 * progress.tol * now.value:
+            gram = objective.gram_at(now, np.empty(0, dtype=np.intp))
+            slack = slack_by_gram(objective, gram, now.gradient)
+        descent.tell(progress, slack, decrement)
+        if progress.done:
+            return True
+        since = 0 if decrement < 0.5 * best else since + 1
+        if decrement <= enough or since >= 5:
+            break
+        if since and enough > 0.0:
+            descent.memory = Memory(Factor(objective.curvature(now)), 20)
+        best = min(best, decrement)
+        if not descent.step():
+            break
+    return False
