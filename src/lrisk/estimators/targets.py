@@ -25,6 +25,7 @@ from ..procedures.constant_fit import without_features
 from ..solvers import Solution
 from .base import RiskEstimator
 from .class_weights import ClassWeight, check_class_weight, weighted_by_class
+from .complaints import collapsed
 from .problem import Fit, Problem
 
 
@@ -122,12 +123,7 @@ class ClassTargets(ClassScores, RiskEstimator):
     ) -> list[tuple[str, type[Warning]]]:
         complaints = super()._complaints(objective, fit, tol)
         if fit.collapsed:
-            message = (
-                f"{type(self).__name__}: under spectrum={self.spectrum!r} no use of "
-                "the features lowers the risk, so the best fit is constant. Use a "
-                "milder spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
-            )
-            complaints.append((message, CollapsedFitWarning))
+            complaints.append(collapsed(self))
         left = np.unique(objective.y[fit.solution.weights > 0])
         if objective.ranking.spectrum.trims and len(left) == 1:
             only = self.classes_[int(left[0])]
