@@ -103,6 +103,17 @@ def test_weights_are_those_of_the_certificate(spectrum):
     assert lrisk.certify(found, X, y, w).relative_gap <= 1e-6
 
 
+@pytest.mark.parametrize("spectrum", ["mean", "esrm:1", "superquantile:0.9"])
+def test_weights_on_disk(tmp_path, spectrum):
+    X, y, w = numbers()
+    model, path = lrisk.RiskRegressor(spectrum), tmp_path / "weights.npy"
+    fit(model, X, y, None, w, n_threads=3, weights_to=path)
+    stored = np.load(path)
+    np.testing.assert_array_equal(model.risk_weights_, stored)
+    assert stored.shape == (N,) and stored.sum() == pytest.approx(1.0, abs=1e-9)
+    assert lrisk.certify(model, X, y, w).relative_gap <= 1e-6
+
+
 def test_rows_without_weight_are_left_out(tmp_path):
     X, y, w = numbers()
     w[::3] = 0.0

@@ -5,6 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,6 +45,7 @@ def fit(
     scratch: Any = None,
     n_threads: int | None = None,
     callback: Callable[[dict[str, Any]], object] | None = None,
+    weights_to: Any = None,
 ) -> _Estimator:
     r"""Fit a linear model to rows that do not fit into memory.
 
@@ -82,14 +84,17 @@ def fit(
     callback : callable or None
         Told of each iteration: a dict with ``"objective"``, ``"gap"``, ``"seconds"``
         and ``"reads"``, how often the features have been read so far.
+    weights_to : path or None
+        An ``.npy`` file to write λ of all rows to, which may take one more read;
+        ``risk_weights_`` is then a map of it.
 
     Returns
     -------
     estimator
         With the attributes of its own ``fit``. ``history_`` has the reads of each
-        iteration. ``risk_weights_`` is there if it fits into memory and takes no
-        further read; else it is not, and the last entry of ``history_`` has a
-        ``"note"`` that says so.
+        iteration. ``risk_weights_`` is there with `weights_to`, or if it fits into
+        memory and takes no further read; else it is not, and the last entry of
+        ``history_`` has a ``"note"`` that says why.
 
     Raises
     ------
@@ -135,7 +140,7 @@ def fit(
         try:
             with blas_threads_for(0):
                 solution = _solve(estimator, engine, parts, callback)
-                weights = _weights(engine, solution, plan, data)
+                weights = _weights(parts, solution, plan, data, weights_to)
         finally:
             engine.close()
         _store(estimator, data, targets, solution, weights)
@@ -280,16 +285,27 @@ def _monitor(parts: list[Part], callback: Any, verbose: int) -> Monitor:
     return tell
 
 
-def _weights(engine: Local, solution: _Found, plan: Plan, data: Data) -> Any:
+def _weights(
+    parts: list[Part], solution: _Found, plan: Plan, data: Data, path: Any
+) -> Any:
     """λ of all rows, or why it is not there."""
     objective, found = solution
     if data.n_given != data.y.count:
         return "rows of weight 0 were left out"
-    if not plan.weights:
-        return "it would not fit into memory"
-    if not objective.hold(found.weights):
-        return "it would take another read of the source"
-    return np.concatenate([part.weights[: part.n] for part in engine.parts])
+    if path is None and not plan.weights:
+        return "it would not fit into memory: say weights_to="
+    if not objective.hold(found.weights, read=path is not None):
+        return "it would take another read of the source: say weights_to="
+    if path is None:
+        return np.concatenate([part.weights[: part.n] for part in parts])
+    with Path(path).open("wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (data.y.count,)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            for start in range(0, part.n, STRETCH):
+                own = part.weights[start : min(start + STRETCH, part.n)]
+                file.write(own.astype("<f8").tobytes())
+    return np.load(path, mmap_mode="r")
 
 
 def _store(

@@ -303,10 +303,17 @@ class PartitionedObjective:
         """The present losses in the bins of a grid."""
         return joined(call(self.engine, "table", grid))
 
-    def hold(self, weights: object) -> bool:
-        """Let the parts hold λ of a solution, if that takes no read; else False."""
-        if isinstance(weights, RankWeights) and self._present is weights.theta:
+    def hold(self, weights: object, *, read: bool = False) -> bool:
+        """Let the parts hold λ of a solution, by a read at most if that is allowed.
+
+        False where they cannot: that of a round but the last is gone.
+        """
+        if isinstance(weights, RankWeights):
             ranks = weights.ranks
+            if self._present is not weights.theta:
+                if not read:
+                    return False
+                self._at(weights.theta, ranks.grid)
             call(self.engine, "hold", ranks.grid, ranks.density)
             self.holds = weights
         if isinstance(weights, np.ndarray):  # of all rows, gathered since so few
