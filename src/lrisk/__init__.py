@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         losses,
         metrics,
         noise,
+        outofcore,
         solvers,
         spectra,
         utils,
@@ -78,6 +79,7 @@ __all__ = [
     "losses",
     "metrics",
     "noise",
+    "outofcore",
     "risk",
     "risk_path",
     "risk_weights",
@@ -91,7 +93,7 @@ __all__ = [
 # scikit-learn and numba.
 _MODULES = {
     "analysis", "baselines", "boosting", "datasets", "displays", "losses", "metrics",
-    "noise", "solvers", "spectra", "utils",
+    "noise", "outofcore", "solvers", "spectra", "utils",
 }  # fmt: skip
 _HOMES = {
     "AuditResult": ".analysis.audit",

@@ -163,6 +163,8 @@ class PartitionedObjective:
         self._present: Floats | None = None
         #: ν of the smoothed risk that is evaluated in the place of F; 0 means F.
         self.nu = 0.0
+        #: The handle to the λ that the parts hold now.
+        self.holds: object = None
 
     # -- what is known without the rows ------------------------------------------------
 
@@ -305,6 +307,26 @@ class PartitionedObjective:
     def table(self, grid: Grid) -> Table:
         """The present losses in the bins of a grid."""
         return joined(call(self.engine, "table", grid))
+
+    def hold(self, weights: object, *, read: bool = False) -> bool:
+        """Let the parts hold λ of a solution, by a read at most if that is allowed.
+
+        False where they cannot: that of a round but the last is gone.
+        """
+        if isinstance(weights, RankWeights):
+            ranks = weights.ranks
+            if self._present is not weights.theta:
+                if not read:
+                    return False
+                self._at(weights.theta, ranks.grid)
+            call(self.engine, "hold", ranks.grid, ranks.density)
+            self.holds = weights
+        if isinstance(weights, np.ndarray):  # of all rows, gathered since so few
+            own = np.split(weights, self._starts[1:-1])
+            arguments = [(np.arange(len(part)), part) for part in own]
+            self.engine.call_each("assign", arguments)
+            self.holds = weights
+        return weights is not None and self.holds is weights
 
     def raw(self, theta: Floats) -> Floats:
         """Coefficients and constant of the same function of x itself."""
