@@ -44,16 +44,6 @@ def complaints(
     return [] if fit.collapsed else _constant_complaint(estimator, objective, solution)
 
 
-def collapsed(estimator: Any) -> tuple[str, type[Warning]]:
-    """That the best fit of classes is proven to be constant."""
-    message = (
-        f"{type(estimator).__name__}: under spectrum={estimator.spectrum!r} no use of "
-        "the features lowers the risk, so the best fit is constant. Use a milder "
-        "spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
-    )
-    return message, CollapsedFitWarning
-
-
 def unfinished(
     estimator: Any, solution: Solution, tol: float
 ) -> list[tuple[str, type[Warning]]]:
