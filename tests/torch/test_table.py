@@ -170,6 +170,17 @@ def test_conversions_of_a_model_that_holds_it_leave_its_weights():
         )
 
 
+@pytest.mark.filterwarnings("ignore")  # of torch's own compiler
+def test_in_a_compiled_step_the_table_is_left_as_it_is():
+    losses, tables = drawn(100), [RiskTable(100, "esrm:2") for _ in range(2)]
+    whole = torch.compile(lambda x, rows: tables[1](x * 2.0, rows), backend="eager")
+    for rows in torch.arange(100).split(20):
+        own = losses[rows].requires_grad_()
+        told = tables[0](own * 2.0, rows), whole(own, rows)
+        slopes = [torch.autograd.grad(value, own)[0] for value in told]
+        assert torch.equal(*told) and torch.equal(*slopes)
+
+
 def test_a_training_loop_lowers_the_risk():
     torch.manual_seed(0)
     X = torch.randn(400, 3)
