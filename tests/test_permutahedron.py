@@ -66,7 +66,7 @@ def test_proximal_weights_are_maximal(spectrum, weighted, nu):
 def test_entropic_weights_are_maximal(spectrum, weighted, nu):
     ranking, rng = rows(spectrum, weighted)
     for losses in (rng.exponential(size=5), np.array([1.0, 0.0, 1.0, 2.0, 1.0])):
-        weights = entropic_weights(ranking, losses, nu)
+        weights = entropic_weights(ranking, losses, nu).weights
         safe = np.maximum(weights, 1e-300)
         slope = losses - nu * (np.log(safe / ranking.mass) + 1.0)
         assert_maximal(ranking, weights, slope)

@@ -31,7 +31,8 @@ class Projection(NamedTuple):
     weights : array of shape (n,)
         λ in the order of the rows.
     rows : array of shape (m,)
-        The rows that were pooled with others, one block after the other.
+        The rows of all blocks of two rows or more, one block after the other. There may
+        be blocks of a single row among them.
     starts : array of shape (n_blocks + 1,)
         Where each block begins in `rows`; the last entry is m. Within a block B
         ∂λ/∂ℓ = (1/ν)(diag w_B − w_B w_Bᵀ/Σw_B); otherwise it is zero.
@@ -173,7 +174,7 @@ def _settle(first, last, w, sigma, pooled):  # type: ignore[no-untyped-def]
             pooled[i] += mix * (share * w[i] - pooled[i])
 
 
-def entropic_weights(ranking: Ranking, losses: Floats, nu: float) -> Floats:
+def entropic_weights(ranking: Ranking, losses: Floats, nu: float) -> Projection:
     """Maximise λ·ℓ − ν Σ λ_i log(λ_i/p_i) over the permutahedron.
 
     Within a pooled block B the weight Σ_B σ is shared by a softmax, λ_i ∝ p_i
@@ -184,10 +185,10 @@ def entropic_weights(ranking: Ranking, losses: Floats, nu: float) -> Floats:
     mass, ordered = ranking.mass[order], losses[order]
     starts = np.empty(ranking.n_rows + 1, dtype=np.int64)
     pooled = np.empty(ranking.n_rows)
-    _pool_entropy(ordered, mass, sigma, 1.0 / nu, pooled, starts)
+    n_blocks = _pool_entropy(ordered, mass, sigma, 1.0 / nu, pooled, starts)
     weights = np.empty(ranking.n_rows)
     weights[order] = pooled / pooled.sum()
-    return weights
+    return Projection(weights, order, starts[: n_blocks + 1])
 
 
 @jit(fastmath=False)
@@ -223,6 +224,7 @@ def _pool_entropy(loss, mass, sigma, inverse_nu, pooled, starts):  # type: ignor
         for i in range(first, last):
             pooled[i] = mass[i] * np.exp((loss[i] - loss[last - 1]) * inverse_nu)
         _settle(first, last, mass, sigma, pooled)
+    return k + 1
 
 
 def smoothed_weights(
@@ -233,7 +235,7 @@ def smoothed_weights(
         return ranking.shared_weights(losses)
     if smoothing == "l2":
         return proximal_weights(ranking, losses, ranking.mass, nu).weights
-    return entropic_weights(ranking, losses, nu)
+    return entropic_weights(ranking, losses, nu).weights
 
 
 def smoothed_risk(

@@ -158,7 +158,7 @@ def test_weights_never_leave_the_dual_set(name, n, seed, weighted, exponent):
     center = project(ranking, rng.normal(size=n))
     for weights in (
         proximal_weights(ranking, losses, center, nu).weights,
-        entropic_weights(ranking, losses, nu),
+        entropic_weights(ranking, losses, nu).weights,
         ranking.shared_weights(losses),
     ):
         assert np.all(weights >= 0)

@@ -31,7 +31,8 @@ class Pooled(NamedTuple):
 
     ranks : its λ; its value, and what that is short of the risk itself
     doubt : the part of this that bins leave, not ν
-    starts : where each pooled block begins among the bins that have rows
+    starts : where each block begins among the bins that have rows, pooled or alone;
+        the last entry is how many there are
     """
 
     ranks: Ranks
@@ -54,7 +55,13 @@ class Pooled(NamedTuple):
         value = float(pooled.weights @ losses) - unit * away
         missing = max(plain.value + plain.missing - value, 0.0)
         ranks = Ranks(grid, density, value, missing)
-        return cls(ranks, plain.missing, pooled.starts)
+        first = np.ones(len(used) + 1, dtype=bool)
+        # The losses of bins ascend, so blocks are intervals; rounding may have changed
+        # the order within one.
+        first[pooled.rows] = False
+        if len(pooled.rows):
+            first[np.minimum.reduceat(pooled.rows, pooled.starts[:-1])] = True
+        return cls(ranks, plain.missing, np.flatnonzero(first))
 
 
 class Bends(NamedTuple):

@@ -47,8 +47,8 @@ def nearly_tied(sample: Objective, theta: Floats) -> bool:
     pooled = proximal_weights(sample.ranking, losses, sample.ranking.mass, nu)
     sizes = np.diff(pooled.starts)
     among = np.repeat(sizes > 0.01 * len(losses), sizes)
-    shares = (pooled.weights * losses)[pooled.order]
-    return bool(shares[among].sum() > MANY * shares.sum())
+    shares = pooled.weights * losses
+    return bool(shares[pooled.rows[among]].sum() > MANY * shares.sum())
 
 
 class Path:

@@ -25,7 +25,7 @@ class Smoothed(NamedTuple):
     weights : its gradient λ; shape (n,)
     value : h_ν(ℓ); shape ()
     slope : w of ∂λ/∂ℓ = (1/ν)(diag w_B − w_B w_Bᵀ/Σw_B) in a block B; shape (n,)
-    blocks : which block a row was pooled in, from 0; shape (n,)
+    blocks : a row of the block that a row was pooled in; shape (n,)
     """
 
     weights: Tensor
@@ -123,9 +123,9 @@ class Weigher:
             slope = found.weights
         penalty = smoothing_penalty(ranking, found.weights, str(self.smoothing))
         value = float(found.weights @ own[kept]) - self.nu * penalty
-        sizes = np.diff(found.starts)
-        blocks = np.empty(ranking.n_rows)
-        blocks[found.order] = np.repeat(np.arange(len(sizes)), sizes)
+        blocks = np.arange(ranking.n_rows)  # a block is known by its first row
+        first = found.rows[found.starts[:-1]]
+        blocks[found.rows] = np.repeat(first, np.diff(found.starts))
         rows = torch.zeros(3, len(own), dtype=torch.float64)
         rows[:, torch.from_numpy(kept)] = torch.from_numpy(
             np.stack([found.weights, slope, blocks])
