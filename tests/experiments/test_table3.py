@@ -13,10 +13,10 @@ def page(miniature):
 
 
 def test_the_page_has_every_method_both_kinds_of_noise_and_the_starts(page):
-    numbers, order, starts = page.tables()
+    numbers, order, beside, starts = page.tables()
     assert len(numbers) == 1 + len(table3.METHODS)
     assert len(numbers[0]) == 1 + 3 * 2
-    assert len(order) == 1 + 2
+    assert len(order) == len(beside) == 1 + 2
     assert len(starts) == 1 + 1
     assert [figure.exists() for figure in page.figures] == [True]
 

@@ -13,7 +13,7 @@ def page(miniature):
 
 
 def test_the_page_has_a_table_for_each_set_and_fills_the_unfinished_rows(page):
-    *numbers, order = page.tables()
+    *numbers, order, beside = page.tables()
     sets = {r["cell"]["data"] for r in page.records}
     assert len(numbers) == len(sets)
     for table in numbers:
@@ -22,7 +22,7 @@ def test_the_page_has_a_table_for_each_set_and_fills_the_unfinished_rows(page):
         for name in ("TERM", "SEVER", ORACLE):
             assert filled[name][1] == "–"
             assert "±" in filled[name][2]
-    assert len(order) == 1 + len(sets)
+    assert len(order) == len(beside) == 1 + len(sets)
     assert [figure.exists() for figure in page.figures] == [True]
 
 
