@@ -113,7 +113,7 @@ def test_corrections_refuse_a_mean_that_nobody_deducted():
 
 
 def problem(n=300):
-    """Numbers of few binary digits: adding the mean and taking it off rounds nothing."""
+    """Numbers of few binary digits: adding the mean and deducting it rounds nothing."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(n, 2))
     y = np.sin(X[:, 0]) + 0.5 * X[:, 1]
