@@ -30,7 +30,7 @@ LONG = "LSVRG, N = n"
 LEVELS = np.r_[np.linspace(0.02, 0.9, 45), np.linspace(0.905, 1.0, 20)]
 
 
-NAMES = ("SGD", "SRDA", SHORT, LONG, "Prospect", "SOREL")
+NAMES = ("SGD", "SRDA", SHORT, LONG, "Prospect", "SOREL", "SGD, averaged")
 
 
 def method(name: str, n: int, length: int, passes: int) -> StochasticSolver:
@@ -40,6 +40,7 @@ def method(name: str, n: int, length: int, passes: int) -> StochasticSolver:
         return LSVRG(epoch_length=length, max_epochs=epochs)
     solvers: dict[str, StochasticSolver] = {
         "SGD": SGD(average=False, max_epochs=passes),
+        "SGD, averaged": SGD(max_epochs=passes),
         "SRDA": SRDA(max_epochs=passes),
         LONG: LSVRG(max_epochs=passes // 2),
         "Prospect": Prospect(max_epochs=passes),

@@ -28,7 +28,7 @@ from lrisk.noise import (
     Replicates,
 )
 
-MEAN, SHIFT = np.array([1.5, -0.7]), 2.0
+MEAN, SHIFT = np.array([1.5, -0.75]), 2.0
 
 
 def gaussian_phi(omega):
@@ -113,10 +113,16 @@ def test_corrections_refuse_a_mean_that_nobody_deducted():
 
 
 def problem(n=300):
+    """Numbers of few binary digits: adding the mean and deducting it rounds nothing."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(n, 2))
     y = np.sin(X[:, 0]) + 0.5 * X[:, 1]
-    return X, y, [X + 0.3 * rng.normal(size=X.shape) for _ in range(2)]
+    copies = [X + 0.3 * rng.normal(size=X.shape) for _ in range(2)]
+    return X, _short(y), [_short(copy) for copy in copies]
+
+
+def _short(values):
+    return np.round(values * 2.0**20) / 2.0**20
 
 
 features = {"random_features": True, "n_components": 40}
