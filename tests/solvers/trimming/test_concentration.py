@@ -12,17 +12,18 @@ import numpy as np
 import pytest
 
 import lrisk
-from lrisk.losses import Logistic
+from lrisk.losses import Huber, Logistic, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
-from lrisk.solvers import Concentration
+from lrisk.solvers import Concentration, Status
 from lrisk.solvers.trimming.concentration import (
     Descent,
     NewtonRefit,
     certain,
     refit_for,
 )
-from lrisk.spaces import LinearSpace
+from lrisk.solvers.trimming.kept import LowestRows
+from lrisk.spaces import Kernel, KernelSpace, LinearSpace
 from lrisk.spectra import Subquantile
 
 MODELS = {
@@ -172,3 +173,52 @@ def test_rows_of_one_class_end_in_certainty(alpha):
     assert objective.value(point) <= certain(objective)
     assert np.all(point.scores < 60.0)
     assert not descent.exhausted
+
+
+def refitted(kind):
+    """An objective, kept rows at some point, and what a refit makes of them."""
+    X, y = data(5, 0)
+    space = LinearSpace(X, intercept=True)
+    if kind == "kernel":
+        space = KernelSpace(Kernel("rbf", gamma=0.3), X)
+    loss = Huber(0.5) if kind == "huber" else Squared()
+    objective = Objective(Ranking(Subquantile(0.8), len(y)), loss, space, y, 2.0)
+    theta = 2.0 * np.random.default_rng(1).normal(size=space.size)
+    point = objective.at(theta)
+    weights = LowestRows(objective.ranking).weights(point.losses)
+    return objective, point, weights, refit_for(objective)(weights, point)
+
+
+@pytest.mark.parametrize("kind", ["kernel", "linear", "huber"])
+def test_a_refit_is_a_point_of_the_objective(kind):
+    objective, _, _, found = refitted(kind)
+    plain = objective.at(found.theta)
+    np.testing.assert_allclose(found.scores, plain.scores, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(found.losses, plain.losses, rtol=1e-7, atol=1e-9)
+    assert found.penalty == pytest.approx(plain.penalty, rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["kernel", "linear", "huber"])
+def test_no_point_near_a_refit_is_lower(kind):
+    objective, before, weights, found = refitted(kind)
+    least = float(weights @ found.losses) + found.penalty
+    assert least < float(weights @ before.losses) + before.penalty
+    rng = np.random.default_rng(2)
+    for size in (1e-3, 1e-2, 0.1):
+        for _ in range(20):
+            away = size * rng.normal(size=objective.space.size)
+            other = objective.at(found.theta + away)
+            assert float(weights @ other.losses) + other.penalty >= least * (1 - 1e-12)
+    for share in (0.9, 1.1):  # a wrong penalty shows along θ itself
+        other = objective.at(share * found.theta)
+        assert float(weights @ other.losses) + other.penalty >= least * (1 - 1e-12)
+
+
+def test_steps_begin_at_the_start_and_end_at_the_limit():
+    objective, point, _, found = refitted("linear")
+    once = Concentration(max_iter=1).solve(objective, point.theta)
+    np.testing.assert_allclose(once.theta, found.theta, rtol=1e-12)
+    assert once.status is Status.MAX_ITER and once.n_iter == 1
+    whole = Concentration().solve(objective, point.theta)
+    assert whole.status is Status.STATIONARY
+    assert whole.objective <= once.objective

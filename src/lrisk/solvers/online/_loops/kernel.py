@@ -142,7 +142,7 @@ def refresh(  # type: ignore[no-untyped-def]
 
 @jit
 def _solve(inverse, size, values, out):  # type: ignore[no-untyped-def]
-    """Out = inverse·values over the first `size` entries; returns values·out."""
+    """Set out = inverse·values over the first `size` entries; returns values·out."""
     total = 0.0
     for a in range(size):
         s = 0.0

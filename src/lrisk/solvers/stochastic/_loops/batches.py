@@ -69,7 +69,7 @@ def sgd_steps(
     W_sum: Any,
     b_sum: Any,
 ) -> Any:
-    """W ← (1 − ημ)w − ηv for each batch (Algorithm 1), summing the iterates passed."""
+    """Step w ← (1 − ημ)w − ηv for each batch (Algorithm 1); sums the iterates."""
     m, k = batches.shape[1], W.shape[0]
     slopes, losses = np.empty((m, k)), np.empty(m)
     order = np.empty(m, np.int64)
@@ -106,7 +106,7 @@ def srda_steps(
     b_sum: Any,
     passed: Any,
 ) -> Any:
-    """W = −ḡ/(μ + 1/(ηt)) with ḡ the mean of the t gradients so far (appendix F.3).
+    """Set w = −ḡ/(μ + 1/(ηt)) with ḡ the mean of the t gradients so far (appendix F.3).
 
     W_sum and b_sum carry the sums of gradients; `passed` counts those before.
     """

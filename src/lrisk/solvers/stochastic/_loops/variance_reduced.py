@@ -87,7 +87,7 @@ def variance_reduced_steps(
     decay_b: Any,
     intercept: Any,
 ) -> Any:
-    """W ← decay·w − gain_i (ℓ′_i(w) − ℓ′_i(w̄)) x_i − drift, for i in `indices`.
+    """Step w ← decay·w − gain_i (ℓ′_i(w) − ℓ′_i(w̄)) x_i − drift, for i in `indices`.
 
     Parameters
     ----------
