@@ -20,6 +20,7 @@ from ..analysis.audit.wording import (
     loss_groups,
     sampling,
     tail_note,
+    tail_words,
 )
 from ..report.text import printable
 
@@ -125,9 +126,10 @@ def _losses(result: AuditResult) -> Table:
     for words, curves in loss_groups(result):
         table.add_row(f"[bold]{words}[/]")
         for curve in curves:
-            numbers = (curve.mean, curve.median, curve.q95, curve.superquantile)
+            numbers = map(number, (curve.mean, curve.median, curve.q95))
             right = [percent(curve.accuracy, 3)] if classes else []
-            table.add_row(f"  {plain(curve.label, 80)}", *map(number, numbers), *right)
+            label = f"  {plain(curve.label, 80)}"
+            table.add_row(label, *numbers, tail_words(curve), *right)
         table.add_section()
     return table
 

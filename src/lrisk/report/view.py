@@ -17,6 +17,7 @@ from ..analysis.audit.wording import (
     loss_groups,
     sampling,
     tail_note,
+    tail_words,
 )
 from ..analysis.scores import ThresholdCurve, threshold_curve
 from . import figures
@@ -198,6 +199,8 @@ def _fits(curves: list[LossCurve], measures: list[str]) -> list[dict[str, Any]]:
 def _shown(curve: LossCurve, measure: str, best: float) -> tuple[str, bool]:
     value = getattr(curve, measure)
     words = percent(value, 3) if measure == "accuracy" else number(value, 4)
+    if measure == "superquantile":
+        words = tail_words(curve, 4)
     return words, value == best
 
 

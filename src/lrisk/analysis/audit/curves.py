@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from ..._typing import AnyArray, Bools, Floats
-from ...metrics import loss_quantiles
+from ...metrics import loss_quantiles, risk_interval
+from ...metrics.intervals import FEWEST_IN_TAIL
 from ...ranking import risk
 from ...spectra import Superquantile, parse_spectrum
 from .crossfit import OWN, SHARES, CrossFit
@@ -15,6 +16,8 @@ from .models import Recipe
 #: Levels of the quantile curve; level of the superquantile if the spectrum has none.
 LEVELS = np.linspace(0.0, 1.0, 101)
 LEVEL = 0.9
+#: Resamples of the tail's interval, and rows above which it is not worth their time.
+RESAMPLES, MOST_RESAMPLED = 199, 100_000
 #: Most coefficients shown.
 MOST_COEFFICIENTS = 40
 
@@ -56,16 +59,21 @@ def _curve(
     name: str, label: str, losses: Floats, level: float, accuracy: float
 ) -> LossCurve:
     values = loss_quantiles(losses, LEVELS)
+    tail, low, high = f"superquantile:{level}", math.nan, math.nan
+    if (1.0 - level) * len(losses) >= FEWEST_IN_TAIL and len(losses) <= MOST_RESAMPLED:
+        _, low, high, _ = risk_interval(losses, tail, n_resamples=RESAMPLES)
     return LossCurve(
         name=name,
         label=label,
         mean=float(losses.mean()),
         median=float(np.median(losses)),
         q95=float(loss_quantiles(losses, [0.95])[0]),
-        superquantile=float(risk(losses, f"superquantile:{level}")),
+        superquantile=float(risk(losses, tail)),
         levels=[float(u) for u in LEVELS],
         values=[float(v) for v in values],
         accuracy=accuracy,
+        superquantile_low=max(low, 0.0),
+        superquantile_high=high,
     )
 
 

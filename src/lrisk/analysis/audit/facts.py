@@ -23,6 +23,9 @@ class LossCurve:
         The quantile curve, at most 101 points.
     accuracy : float
         Share of rows whose class the fit predicts; NaN for quantities.
+    superquantile_low, superquantile_high : float
+        Ends of its 95 % interval on new rows; NaN where the tail is too few rows to
+        say, or rows are so many that it would take long.
     """
 
     name: str
@@ -34,6 +37,8 @@ class LossCurve:
     levels: list[float]
     values: list[float]
     accuracy: float = math.nan
+    superquantile_low: float = math.nan
+    superquantile_high: float = math.nan
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ Sentences are made of the result alone, so that a result without its values, as 
 that tells none is made of, says the same without them.
 """
 
+import math
+
 import numpy as np
 
 from .crossfit import BLOCK
@@ -98,6 +100,13 @@ def loss_groups(result: AuditResult) -> list[tuple[str, list[LossCurve]]]:
         groups.append((f"the {counted(kept, 'row')} not flagged",
                        result.unflagged_losses))  # fmt: skip
     return groups
+
+
+def tail_words(curve: LossCurve, digits: int = 3) -> str:
+    """The mean of the tail, and its interval if there is one."""
+    words = number(curve.superquantile, digits)
+    low, high = curve.superquantile_low, curve.superquantile_high
+    return words if math.isnan(high) else f"{words} ({number(low)}–{number(high)})"
 
 
 def looks_clean(result: AuditResult) -> bool:
