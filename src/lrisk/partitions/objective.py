@@ -28,9 +28,14 @@ from .targets import Targets
 ROUGH_DIGITS, MOST_DIGITS = 7, 17
 #: Floor of the first bins, as a share of the risk; what it costs is seen at once.
 FLOOR = 1e-4
-#: Share of an expected fall of F that ranks may leave in doubt.
-DOUBT = 3e-3
-#: Entries of the gradients by bin that parts in this process send at most.
+#: Share of an expected fall of F that ranks may leave in doubt; the most of it, where
+#: finer ranks would cost a read; and the share of a gap that is to be proven.
+DOUBT, MOST_DOUBT, PROOF_DOUBT = 3e-3, 0.1, 0.05
+#: Falls that may be the last, in units of the gap that is to be proven, and the part of
+#: what a proof leaves in doubt that they aim at.
+NEAR, AHEAD = 30.0, 0.25
+#: Entries of the gradients by bin that parts in this process send at most: up to as
+#: many one read serves for F and its slope.
 MOST_BINNED = 4_000_000
 #: Bins of losses that nearly tie, and the share of ν that they may leave in doubt.
 TIED_BINS, TIED_DOUBT = 4096, 1e-2
@@ -165,6 +170,8 @@ class PartitionedObjective:
         self.nu = 0.0
         #: The handle to the λ that the parts hold now.
         self.holds: object = None
+        #: Relative gap that is to be proven: ranks need not be much finer.
+        self.goal = 0.0
 
     # -- what is known without the rows ------------------------------------------------
 
@@ -232,10 +239,17 @@ class PartitionedObjective:
 
     def evaluate(self, theta: Floats, digits: int, fall: float, near: At) -> At:
         """F at θ, with bins for losses like those of a point near by."""
-        return self._evaluate(theta, self._grid(near, digits, fall))
+        grid = self._grid(near, digits, fall)
+        fall *= MOST_DOUBT / DOUBT
+        least = max(self._digits(near, fall), ROUGH_DIGITS)
+        if self.nu == 0.0 and not self._binnable(grid) and least < digits:
+            coarse = self._grid(near, least, fall)
+            grid = coarse if self._binnable(coarse) else grid
+        return self._evaluate(theta, grid)
 
     def refined(self, now: At, fall: float) -> At:
         """The same, ranked as finely as a further fall of F demands."""
+        fall *= PROOF_DOUBT / DOUBT
         while self.nu == 0.0 and (digits := self._digits(now, fall)) > now.digits:
             grid = self._grid(now, digits, fall)
             self.stand_at(now)
@@ -244,6 +258,9 @@ class PartitionedObjective:
 
     def walk(self, now: At, direction: Floats, fall: float) -> PartitionedWalk:
         """F along a direction on which it is expected to fall by so much."""
+        goal = PROOF_DOUBT * self.goal * now.value / DOUBT
+        if fall <= NEAR * self.goal * now.value:  # the next point may be the last
+            fall = AHEAD * goal
         digits = max(self._digits(now, fall), ROUGH_DIGITS)
         return PartitionedWalk(self, now, direction, fall, digits)
 
@@ -251,7 +268,7 @@ class PartitionedObjective:
         """F(θ), or a little more."""
         nu, self.nu = self.nu, 0.0
         there = self.begin(theta)
-        there = self.refined(there, 1e-9 * there.value / DOUBT)
+        there = self.refined(there, 1e-9 * there.value / PROOF_DOUBT)
         self.nu = nu
         return there.value + there.missing
 
@@ -375,8 +392,12 @@ class PartitionedObjective:
         floor = floor_within(self.ranking.spectrum, near.ranks.grid, near.table, room)
         return Grid.below(near.table.highest, digits, floor)
 
+    def _binnable(self, grid: Grid) -> bool:
+        """Whether one read may bring the gradients of all bins."""
+        return grid.bins * (len(self.offset) + 1) <= self._most_binned
+
     def _evaluate(self, theta: Floats, grid: Grid) -> At:
-        if grid.bins * (len(self.offset) + 1) > self._most_binned:
+        if not self._binnable(grid):
             return self._found(theta, grid, self._at(theta, grid), None)
         told = call(self.engine, "at_binned", self.raw(theta), grid)
         self._present = theta

@@ -53,6 +53,7 @@ def minimise_in_parts(
     """
     check_partitionable(objective.loss, objective.ranking.spectrum)
     progress = Progress(objective, tol, monitor)
+    objective.goal = progress.tol
     if objective.n_rows <= SMALLEST:  # a sample would be all of them
         whole = objective.sampled(np.arange(objective.n_rows))
         kind: Any = automatic_solver(whole)
