@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         losses,
         metrics,
         noise,
+        outofcore,
         solvers,
         spectra,
         utils,
@@ -74,6 +75,7 @@ __all__ = [
     "losses",
     "metrics",
     "noise",
+    "outofcore",
     "risk",
     "risk_path",
     "risk_weights",
@@ -87,7 +89,7 @@ __all__ = [
 # scikit-learn and numba.
 _MODULES = {
     "analysis", "baselines", "datasets", "displays", "losses", "metrics", "noise",
-    "solvers", "spectra", "utils",
+    "outofcore", "solvers", "spectra", "utils",
 }  # fmt: skip
 _HOMES = {
     "AuditResult": ".analysis.audit",

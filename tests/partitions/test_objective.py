@@ -9,7 +9,7 @@ from lrisk.certificate import bound, slack_by_gram
 from lrisk.losses import Logistic, Squared
 from lrisk.objective import Objective
 from lrisk.partitions.engine import Local
-from lrisk.partitions.objective import MOST_DIGITS, PartitionedObjective
+from lrisk.partitions.objective import MOST_DIGITS, PROOF_DOUBT, PartitionedObjective
 from lrisk.partitions.part import Part
 from lrisk.partitions.rows import ArrayRows
 from lrisk.ranking import Ranking
@@ -79,7 +79,7 @@ def test_f_lies_within_what_is_said(loss, spectrum, intercept, weighted):
             now = parted.refined(now, fall)
             room = 1e-12 * exact.value
             assert -room <= exact.value - now.value <= now.missing + room
-            assert now.missing <= 3e-3 * fall or now.digits == MOST_DIGITS
+            assert now.missing <= PROOF_DOUBT * fall or now.digits == MOST_DIGITS
             lam = np.concatenate([part.weights for part in held(engine, now)])
             gradient = whole.gradient(exact.point, lam)
             np.testing.assert_allclose(now.gradient, gradient, atol=1e-10)

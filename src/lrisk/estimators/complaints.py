@@ -39,25 +39,16 @@ def complaints(
         What the solver was to reach.
     """
     solution = fit.solution
-    if found := unfinished(estimator, solution, tol):
+    found = unfinished(estimator, solution, tol)
+    if found or fit.collapsed:
         return found
-    return [] if fit.collapsed else _constant_complaint(estimator, objective, solution)
-
-
-def collapsed(estimator: Any) -> tuple[str, type[Warning]]:
-    """That the best fit of classes is proven to be constant."""
-    message = (
-        f"{type(estimator).__name__}: under spectrum={estimator.spectrum!r} no use of "
-        "the features lowers the risk, so the best fit is constant. Use a milder "
-        "spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
-    )
-    return message, CollapsedFitWarning
+    return _constant_complaint(estimator, objective, solution)
 
 
 def unfinished(
     estimator: Any, solution: Solution, tol: float
 ) -> list[tuple[str, type[Warning]]]:
-    """That the solver gave up before it had reached what it was to reach."""
+    """That the solver gave up before the gap was small enough."""
     gave_up = (Status.MAX_ITER, Status.STALLED, Status.DIVERGED)
     if solution.status not in gave_up or solution.gap <= tol:
         return []
@@ -72,6 +63,16 @@ def unfinished(
         f"fit found is kept. To go further {advice}."
     )
     return [(message, ConvergenceWarning)]
+
+
+def collapsed(estimator: Any) -> tuple[str, type[Warning]]:
+    """That the best fit of classes is constant."""
+    message = (
+        f"{type(estimator).__name__}: under spectrum={estimator.spectrum!r} no use of "
+        "the features lowers the risk, so the best fit is constant. Use a "
+        "milder spectrum, such as 'superquantile:0.3' or 'extremile:1.5'."
+    )
+    return message, CollapsedFitWarning
 
 
 def _constant_complaint(

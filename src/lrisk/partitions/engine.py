@@ -54,6 +54,11 @@ class Local:
             return [ask(*own) for ask, own in calls]
         return [job.result() for job in [self._pool.submit(a, *o) for a, o in calls]]
 
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
 
 def summed(
     answers: Iterable[_Answer], add: Callable[[_Answer, _Answer], _Answer]

@@ -38,7 +38,7 @@ class Storage:
 
     def read(self, buffer: Any, where: int) -> None:
         """Fill a buffer from a place."""
-        view, whole = memoryview(buffer).cast("B"), where
+        view, whole = _bytes_of(buffer), where
         while len(view):
             got = self._some(view, where)
             if got == 0:
@@ -50,7 +50,7 @@ class Storage:
 
     def write(self, data: Any, where: int) -> None:
         """Write bytes at a place."""
-        view = memoryview(data).cast("B")
+        view = _bytes_of(data)
         while len(view):
             if hasattr(os, "pwrite"):
                 put = os.pwrite(self._descriptor, view, where)
@@ -161,7 +161,7 @@ class RowFile:
         d = self._width if self._columns is None else len(self._columns)
         return self._n, d
 
-    def window(self, start: int, stop: int) -> "RowFile":
+    def window(self, start: int, stop: int, chunk: int | None = None) -> "RowFile":
         """Some of the rows."""
         return RowFile(
             self._storage,
@@ -169,7 +169,7 @@ class RowFile:
             self._dtype,
             offset=self._offset + start * self._row,
             columns=self._columns,
-            chunk=self._chunk,
+            chunk=chunk or self._chunk,
             first=self._first + start,
         )
 
@@ -214,16 +214,6 @@ class RowFile:
             self._refuse(found, ids)
         return found
 
-    def column(self, place: int) -> Iterator[tuple[int, Floats]]:
-        """One number of all rows, by stretches: the first row of each, and the numbers.
-
-        It takes a read of the file.
-        """
-        alone = self.window(0, self._n)
-        alone._columns, alone._checked = np.array([place]), True
-        for block in alone.blocks():
-            yield block.start, block.X[:, 0].copy()
-
     def _empty(self, n: int) -> Any:
         return np.empty((n, self._width), dtype=self._dtype)
 
@@ -266,6 +256,10 @@ class NotFinite(ValueError):
             f"row {self.row} of the source has {self.value} as feature {self.column}; "
             "features must be finite numbers: drop such rows or fill them in."
         )
+
+
+def _bytes_of(array: Any) -> memoryview:
+    return memoryview(array.reshape(-1).view(np.uint8))
 
 
 def _runs(ids: Indices) -> Iterator[tuple[int, int]]:

@@ -4,8 +4,6 @@ The counterpart of rows in memory: the parts hold λ, rows of the band are gathe
 one pass brings the table, λ·ℓ, the gradient and a Gram matrix of a new point.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._typing import Floats
@@ -24,10 +22,8 @@ ROOM = 1e-11
 MOST_TIED = 20
 
 
-class HeldWeights(NamedTuple):
-    """λ as the parts held it in a round; the last one is what they hold still."""
-
-    round: int
+class HeldWeights:
+    """λ as the parts held it in a round; that of the last round they hold still."""
 
 
 class HeldWalk:
@@ -75,10 +71,11 @@ class HeldParts:
         self.grid, self.value = now.ranks.grid, now.value + now.missing
         self._table, self._gradient = now.table, now.gradient
         call(objective.engine, "hold", self.grid, now.ranks.density)
+        objective.holds = None
         told = call(objective.engine, "gram_some", objective.offset, objective.every)
         self._told: list[Gram] = told
         self._counts: list[int] = []
-        self._round = 0
+        self._weights = HeldWeights()
 
     @property
     def n_rows(self) -> int:
@@ -100,6 +97,7 @@ class HeldParts:
         if many or near.mass <= 0.0:
             return None
         told: list[Band] = call(objective.engine, "band", near.low, near.high, unit)
+        objective.holds = None
         above = sum(part.mass for part in told)
         share, rows = 1.0 - above, together([part.inside for part in told])
         self._counts = [len(part.inside.ids) for part in told]
@@ -123,7 +121,7 @@ class HeldParts:
         own = np.split(weights, np.cumsum(self._counts)[:-1])
         arguments = list(zip(self._ids, own, strict=True))
         self.objective.engine.call_each("assign", arguments)
-        self._round += 1
+        self.objective.holds = self._weights = HeldWeights()
 
     def walk(self, step: Floats) -> HeldWalk:
         """F along a step."""
@@ -140,5 +138,5 @@ class HeldParts:
         self._table, self._told = walk.table, [part.gram for part in walk.told]
         gram: PartialGram = objective.gram_of(self._told, objective.every)
         excess = max(walk.risk - value, 0.0)
-        weights = HeldWeights(self._round)
+        weights = self._weights
         return Held(self.theta, self.value, excess, self._gradient, gram, weights)

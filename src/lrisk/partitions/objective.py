@@ -28,8 +28,12 @@ from .targets import Targets
 ROUGH_DIGITS, MOST_DIGITS = 7, 17
 #: Floor of the first bins, as a share of the risk; what it costs is seen at once.
 FLOOR = 1e-4
-#: Share of an expected fall of F that ranks may leave in doubt.
-DOUBT = 3e-3
+#: Share of an expected fall of F that ranks may leave in doubt; the most of it, where
+#: finer ranks would cost a read; and the share of a gap that is to be proven.
+DOUBT, MOST_DOUBT, PROOF_DOUBT = 3e-3, 0.1, 0.05
+#: Falls that may be the last, in units of the gap that is to be proven, and the part of
+#: what a proof leaves in doubt that they aim at.
+NEAR, AHEAD = 30.0, 0.25
 #: Entries of the gradients by bin that parts in this process send at most.
 MOST_BINNED = 4_000_000
 #: Bins of losses that nearly tie, and the share of ν that they may leave in doubt.
@@ -163,6 +167,10 @@ class PartitionedObjective:
         self._present: Floats | None = None
         #: ν of the smoothed risk that is evaluated in the place of F; 0 means F.
         self.nu = 0.0
+        #: The handle to the λ that the parts hold now.
+        self.holds: object = None
+        #: Relative gap that is to be proven: ranks need not be much finer.
+        self.goal = 0.0
 
     # -- what is known without the rows ------------------------------------------------
 
@@ -230,10 +238,17 @@ class PartitionedObjective:
 
     def evaluate(self, theta: Floats, digits: int, fall: float, near: At) -> At:
         """F at θ, with bins for losses like those of a point near by."""
-        return self._evaluate(theta, self._grid(near, digits, fall))
+        grid = self._grid(near, digits, fall)
+        fall *= MOST_DOUBT / DOUBT
+        least = max(self._digits(near, fall), ROUGH_DIGITS)
+        if self.nu == 0.0 and not self._binnable(grid) and least < digits:
+            coarse = self._grid(near, least, fall)
+            grid = coarse if self._binnable(coarse) else grid
+        return self._evaluate(theta, grid)
 
     def refined(self, now: At, fall: float) -> At:
         """The same, ranked as finely as a further fall of F demands."""
+        fall *= PROOF_DOUBT / DOUBT
         while self.nu == 0.0 and (digits := self._digits(now, fall)) > now.digits:
             grid = self._grid(now, digits, fall)
             self.stand_at(now)
@@ -242,6 +257,9 @@ class PartitionedObjective:
 
     def walk(self, now: At, direction: Floats, fall: float) -> PartitionedWalk:
         """F along a direction on which it is expected to fall by so much."""
+        goal = PROOF_DOUBT * self.goal * now.value / DOUBT
+        if fall <= NEAR * self.goal * now.value:  # the next point may be the last
+            fall = AHEAD * goal
         digits = max(self._digits(now, fall), ROUGH_DIGITS)
         return PartitionedWalk(self, now, direction, fall, digits)
 
@@ -249,7 +267,7 @@ class PartitionedObjective:
         """F(θ), or a little more."""
         nu, self.nu = self.nu, 0.0
         there = self.begin(theta)
-        there = self.refined(there, 1e-9 * there.value / DOUBT)
+        there = self.refined(there, 1e-9 * there.value / PROOF_DOUBT)
         self.nu = nu
         return there.value + there.missing
 
@@ -306,6 +324,26 @@ class PartitionedObjective:
         """The present losses in the bins of a grid."""
         return joined(call(self.engine, "table", grid))
 
+    def hold(self, weights: object, *, read: bool = False) -> bool:
+        """Let the parts hold λ of a solution, by a read at most if that is allowed.
+
+        False where they cannot: that of a round but the last is gone.
+        """
+        if isinstance(weights, RankWeights):
+            ranks = weights.ranks
+            if self._present is not weights.theta:
+                if not read:
+                    return False
+                self._at(weights.theta, ranks.grid)
+            call(self.engine, "hold", ranks.grid, ranks.density)
+            self.holds = weights
+        if isinstance(weights, np.ndarray):  # of all rows, gathered since so few
+            own = np.split(weights, self._starts[1:-1])
+            arguments = [(np.arange(len(part)), part) for part in own]
+            self.engine.call_each("assign", arguments)
+            self.holds = weights
+        return weights is not None and self.holds is weights
+
     def raw(self, theta: Floats) -> Floats:
         """Coefficients and constant of the same function of x itself."""
         coef, constant = self.space.uncentred(theta)
@@ -353,8 +391,12 @@ class PartitionedObjective:
         floor = floor_within(self.ranking.spectrum, near.ranks.grid, near.table, room)
         return Grid.below(near.table.highest, digits, floor)
 
+    def _binnable(self, grid: Grid) -> bool:
+        """Whether one read may bring the gradients of all bins."""
+        return grid.bins * (len(self.offset) + 1) <= self._most_binned
+
     def _evaluate(self, theta: Floats, grid: Grid) -> At:
-        if grid.bins * (len(self.offset) + 1) > self._most_binned:
+        if not self._binnable(grid):
             return self._found(theta, grid, self._at(theta, grid), None)
         told = call(self.engine, "at_binned", self.raw(theta), grid)
         self._present = theta

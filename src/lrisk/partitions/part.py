@@ -244,7 +244,7 @@ class Part:
         """Rows by their places, ascending."""
         weight = self._weight[ids] if len(self._weight) else None
         losses, _ = self._kept(ids)
-        return Taken(ids, self.rows.some(ids), self._targets(ids), weight, losses)
+        return Taken(ids, self._some(ids), self._targets(ids), weight, losses)
 
     # -- passes over vectors only ------------------------------------------------------
 
@@ -279,7 +279,7 @@ class Part:
             for k in range(0, len(changed), BLOCK):  # they may be very many
                 own = changed[k : k + BLOCK]
                 scale = (above[own] - before[own]) * slopes[own]
-                _add_pull(moved, self.rows.some(here.start + own), scale)
+                _add_pull(moved, self._some(here.start + own), scale)
             if len(changed):
                 self.weights[here] = above
             mass += float(above.sum())
@@ -292,6 +292,10 @@ class Part:
     def _read(self, every: int = 1) -> Iterator[Block]:
         self.reads += 1.0 / every
         return self.rows.blocks(every)
+
+    def _some(self, ids: Indices) -> Floats:
+        self.reads += len(ids) / max(self.n, 1)
+        return self.rows.some(ids)
 
     def _stretches(self) -> Iterator[slice]:
         for start in range(0, self.n, STRETCH):

@@ -1,6 +1,7 @@
 """Certified fits of rows in parts, by the descents for very many rows in memory."""
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from ..spectra import Spectrum
 from .certified.band import approach
 from .certified.progress import Progress
 from .certified.sampling import stratified
-from .certified.whitening import minimise_whitened, sample_from, sample_size
+from .certified.whitening import SMALLEST, minimise_whitened, sample_from, sample_size
+from .choice import automatic_solver
 from .solution import Monitor, Solution, Status
 from .ties import Path, along_ties, nearly_tied
 
@@ -45,17 +47,28 @@ def minimise_in_parts(
     Returns
     -------
     Solution
-        Its weights are what the parts make λ from. After a stall it holds what has been
-        proven so far: rows are never gathered whole.
+        Its weights are what the parts make λ from, or λ where rows are so few that a
+        sample would be all of them. After a stall it holds what has been proven so far:
+        more rows are never gathered whole.
     """
     check_partitionable(objective.loss, objective.ranking.spectrum)
     progress = Progress(objective, tol, monitor)
+    objective.goal = progress.tol
+    if objective.n_rows <= SMALLEST:  # a sample would be all of them
+        whole = objective.sampled(np.arange(objective.n_rows))
+        kind: Any = automatic_solver(whole)
+        solver = kind(tol=tol, max_iter=max(max_iter, kind(tol).max_iter))
+        found: Solution = solver.solve(whole, start, monitor=monitor)
+        return found
     try:
         status = _descend(objective, start, progress, max_iter)
     except np.linalg.LinAlgError:  # a metric of a sample that is not finite
         status = Status.STALLED
     except KeyboardInterrupt:
+        if not np.isfinite(progress.primal):  # there is nothing to keep
+            raise
         status = Status.INTERRUPTED
+    objective.nu = 0.0
     return progress.solution(status)
 
 
@@ -97,12 +110,14 @@ def _descend(
     return status
 
 
-def check_partitionable(loss: Loss, spectrum: Spectrum) -> None:
+def check_partitionable(
+    loss: Loss, spectrum: Spectrum, owner: object = "lrisk"
+) -> None:
     """Refuse what nothing but all rows together could minimise."""
     if loss.self_concordance is None or loss.per_class:
         rule, remedy = "squared or logistic", "fit the other losses in memory"
-        raise ValueError(refused("lrisk", "loss", f"{rule} for parts", loss, remedy))
+        raise ValueError(refused(owner, "loss", f"{rule} for parts", loss, remedy))
     if not (spectrum.smooth and spectrum.monotone != "down") and not spectrum.selects:
         rule = "the mean, an extremile, an ESRM or a superquantile for parts"
         remedy = "fit other spectra in memory"
-        raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy))
+        raise ValueError(refused(owner, "spectrum", rule, spectrum, remedy))
