@@ -83,15 +83,16 @@ def trips(client: Any) -> None:
     print(f"  one call of all parts: {1e3 * statistics.median(seconds):.1f} ms")
 
 
-def killed(client: Any, workers: int, kills: int) -> None:
+def killed(client: Any, workers: int, kills: int, spectra: Any = SPECTRA) -> None:
     """Workers killed at random moments of fits."""
     rng = np.random.default_rng(0)
     n, d = 5000, 10
     X, y = together(12, n, d)
     space = LinearSpace(X - X.mean(axis=0), intercept=True)
-    for spectrum in SPECTRA:
+    for spectrum in spectra:
         ranking = Ranking(parse_spectrum(spectrum), len(y))
         whole = Objective(ranking, Squared(), space, y - y.mean(), 1.0)
+        client.wait_for_workers(workers)  # the cut, and so the bits, depend on them
         engine = engine_on(client, 12, n, d)
         seconds, first = timed(lambda s=spectrum, e=engine: fit(e, s, 1e-8))
         engine.close()

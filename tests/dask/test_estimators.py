@@ -20,7 +20,7 @@ from lrisk.dask import RiskClassifier, RiskRegressor, estimators
 from lrisk.dask.actors import Actors
 
 pytestmark = pytest.mark.numerics
-N, D = 6000, 3
+N, D = 12_000, 3  # of 10,000 and fewer all are gathered
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,7 +65,7 @@ def test_numbers(spectrum, weighted):
         weight[::7] = 0.0
     own = weight if weighted else None
     plain = lrisk.RiskRegressor(spectrum).fit(X, y, own)
-    chunks = (1000, 4, 3996, 1000)
+    chunks = (1000, 4, 9996, 1000)
     model = RiskRegressor(spectrum).fit(
         da.from_array(X, chunks=(chunks, (1, 2))),
         da.from_array(y, chunks=2500),
@@ -76,7 +76,7 @@ def test_numbers(spectrum, weighted):
     if weighted:
         assert not np.any(np.asarray(model.risk_weights_)[::7])
     found = model.predict(da.from_array(X, chunks=(1500, 2)))
-    assert isinstance(found, da.Array) and found.chunks == ((1500,) * 4,)
+    assert isinstance(found, da.Array) and found.chunks == ((1500,) * 8,)
     np.testing.assert_allclose(found, model.to_memory().predict(X))
     np.testing.assert_allclose(model.predict(X), found)
 
@@ -143,7 +143,7 @@ def test_delayed_partitions():
     model = RiskRegressor("extremile:2").fit(parts, targets)
     check_same(model, lrisk.RiskRegressor("extremile:2").fit(X, y), X, y)
     found = model.predict(parts)
-    assert [len(part.compute()) for part in found] == [2000, 0, 4000]
+    assert [len(part.compute()) for part in found] == [2000, 0, 10_000]
 
 
 @pytest.mark.parametrize("spectrum", ["extremile:2", "superquantile:0.9"])

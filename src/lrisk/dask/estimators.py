@@ -99,7 +99,7 @@ class RiskEstimator(SpectrumEstimator):
             plain._check_parameters()
             spectrum = parse_spectrum(self.spectrum)
             loss = plain._loss(np.arange(2))[0]
-            check_partitionable(loss, spectrum)
+            check_partitionable(loss, spectrum, self)
             rows = laid_out(self, X, y, sample_weight)
             plain.n_features_in_ = rows.n_features
             if rows.names is not None:
@@ -403,6 +403,7 @@ def _weighing(
         holding = ("hold", (grid, Steps.of(density)))
         calls = [("prepare", (parted.shift,)), at, holding]
     else:
+        parted.hold(weights)
         return [engine.journal.of_part(i) for i in range(engine.n_parts)]
     return [calls] * engine.n_parts
 

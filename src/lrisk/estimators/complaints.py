@@ -39,9 +39,10 @@ def complaints(
         What the solver was to reach.
     """
     solution = fit.solution
-    if found := unfinished(estimator, solution, tol):
+    found = unfinished(estimator, solution, tol)
+    if found or fit.collapsed:
         return found
-    return [] if fit.collapsed else _constant_complaint(estimator, objective, solution)
+    return _constant_complaint(estimator, objective, solution)
 
 
 def unfinished(
