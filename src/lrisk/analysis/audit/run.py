@@ -253,7 +253,9 @@ def assemble(
     worst, nearly = order[flags[order]], order[~flags[order]][:NEARLY]
     sizes = misfit if recipe.regression else None
     doubtful = flags & (judged == 0) & ~np.isin(rows, explained(findings))
+    slipped = flags & (judged == 0) & (chance > 0.5)
     false_flags = expected_false(found.scores, sizes, doubtful)
+    false_flags += float(np.sum(1.0 - found.scores[slipped & ~doubtful]))
     far, mere = np.zeros(len(rows), dtype=bool), 0
     if sizes is not None:
         far = far_rows(np.copysign(sizes, residual))
@@ -263,7 +265,7 @@ def assemble(
         share, interval = reconciled(
             share, interval, int(flags.sum()), false_flags, len(rows),
             noisy=noisy, wrong=int(np.sum(judged > 0)),
-            proven=int(np.sum(flags & (chance > 0.5))),
+            proven=int(np.sum(slipped)),
         )  # fmt: skip
     gain, error = _tail_gain(table, recipe, found, ~flags & ~far)
     by_row, by_fits = np.zeros((2, n), dtype=bool)
