@@ -34,9 +34,9 @@ DOUBT, MOST_DOUBT, PROOF_DOUBT = 3e-3, 0.1, 0.05
 #: Falls that may be the last, in units of the gap that is to be proven, and the part of
 #: what a proof leaves in doubt that they aim at.
 NEAR, AHEAD = 30.0, 0.25
-#: Entries of the gradients by bin that parts in this process send at most: up to as
-#: many one read serves for F and its slope.
-MOST_BINNED = 4_000_000
+#: Entries of the gradients by bin up to which one read serves for F and its slope: what
+#: stays in a processor's cache, where rows are in memory and a second read costs less.
+MOST_BINNED = 500_000
 #: Bins of losses that nearly tie, and the share of ν that they may leave in doubt.
 TIED_BINS, TIED_DOUBT = 4096, 1e-2
 #: Looks at the losses until bins are as fine as they need be, at most.
@@ -130,8 +130,7 @@ class PartitionedObjective:
     centred : bool, default=False
         Whether features and targets have been centred and shifted already.
     most_binned : int
-        Entries of the gradients by bin up to which one read serves for F and its slope:
-        every part sends them.
+        Entries of the gradients by bin up to which one read serves for F and its slope.
     """
 
     def __init__(
@@ -145,8 +144,8 @@ class PartitionedObjective:
         centred: bool = False,
         most_binned: int = MOST_BINNED,
     ) -> None:
-        self._most_binned = most_binned
         self.engine, self.loss, self.alpha = engine, loss, alpha
+        self._most_binned = most_binned
         told: list[Description] = call(engine, "describe")
         self._starts = np.cumsum([0, *(part.rows for part in told)])
         self.n_rows = int(self._starts[-1])
