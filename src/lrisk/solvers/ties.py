@@ -27,6 +27,8 @@ ASKED, MANY = 1e-2, 0.25
 FIRST, SHRINKING = 0.1, 0.1
 #: Share of the tolerance that smoothing takes.
 SHARE = 0.5
+#: The smallest gap that a ν is a part of: of smaller ones only rounding would be seen.
+FINEST = 1e-8
 #: Steps with one ν, over a sample and over all rows.
 SAMPLE_STEPS, STEPS = 15, 20
 #: What is left to fall, in units of ν·χ², at which ν is made smaller.
@@ -76,7 +78,7 @@ class Path:
         progress = Progress(objective, 0.0, None)
         divergence = objective.ranking.spectrum.chi2_divergence()
         unit = objective.value_at(theta) / divergence
-        self.nu, least = FIRST * unit, SHARE * tol * unit
+        self.nu, least = FIRST * unit, SHARE * max(tol, FINEST) * unit
         before: tuple[float, Floats] | None = None
         while True:
             objective.nu = self.nu
