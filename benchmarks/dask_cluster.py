@@ -124,7 +124,11 @@ def killed(client: Any, workers: int, kills: int, spectra: Any = SPECTRA) -> Non
                 and found.objective <= best.objective * (1 + 1e-8)
                 and found.objective >= best.dual * (1 - 1e-12)
             )
-            print(f"    {k + 1}: {good} hold, {same} same, {revived} anew", flush=True)
+            print(
+                f"    {k + 1}: {good} hold, {same} same, {revived} anew, "
+                f"{engine.n_parts} parts",
+                flush=True,
+            )
         print(
             f"  {spectrum}: {kills} fits with a worker killed: the bound of {good} "
             f"holds, {same} have the same bits, {errors} errors; parts made anew "
