@@ -83,6 +83,17 @@ def trips(client: Any) -> None:
     print(f"  one call of all parts: {1e3 * statistics.median(seconds):.1f} ms")
 
 
+def whole_engine(client: Any, workers: int, n: int, d: int) -> Any:
+    """Parts on all workers, once those killed are back: bits depend on the cut."""
+    while True:
+        client.wait_for_workers(workers)
+        engine = engine_on(client, 12, n, d)
+        if engine.n_parts == workers:
+            return engine
+        engine.close()
+        time.sleep(1.0)
+
+
 def killed(client: Any, workers: int, kills: int, spectra: Any = SPECTRA) -> None:
     """Workers killed at random moments of fits."""
     rng = np.random.default_rng(0)
@@ -92,15 +103,13 @@ def killed(client: Any, workers: int, kills: int, spectra: Any = SPECTRA) -> Non
     for spectrum in spectra:
         ranking = Ranking(parse_spectrum(spectrum), len(y))
         whole = Objective(ranking, Squared(), space, y - y.mean(), 1.0)
-        client.wait_for_workers(workers)  # the cut, and so the bits, depend on them
-        engine = engine_on(client, 12, n, d)
+        engine = whole_engine(client, workers, n, d)
         seconds, first = timed(lambda s=spectrum, e=engine: fit(e, s, 1e-8))
         engine.close()
         best = Newton(tol=1e-10).solve(whole)
         same = good = errors = revived = 0
         for k in range(kills):
-            client.wait_for_workers(workers)
-            engine = engine_on(client, 12, n, d)
+            engine = whole_engine(client, workers, n, d)
             pids = list(client.run(os.getpid).values())
             victim = int(rng.choice(pids))
             timer = threading.Timer(
@@ -117,7 +126,6 @@ def killed(client: Any, workers: int, kills: int, spectra: Any = SPECTRA) -> Non
                 timer.join()
                 revived += engine.revived
                 engine.close()
-                time.sleep(1.0)  # until the scheduler has seen it too
             same += np.array_equal(found.theta, first.theta)
             good += (
                 found.dual <= best.objective * (1 + 1e-12)

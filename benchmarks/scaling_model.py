@@ -1,10 +1,12 @@
 """What a fit would take on clusters larger than any here, from what is measured here.
 
-    T(n, P) = driver + n/(P·rows) Σ_m k_m c_m + Σ_m k_m (trip(P) + P b_m/band)
+    T(n, P) = driver + (n/P) Σ_m k_m c_m + Σ_m k_m (trip(P) + b_m/bandwidth)
 
 for methods m of the parts: k_m calls, c_m seconds for each row on one core, b_m bytes
-of an answer. k, c and the driver's own time come from one fit in one process; the
-time of an empty call trip(P) = a + bP and the bandwidth from clusters of this machine.
+of what is sent: P times as many as of one part, but of rows that are gathered, which
+are as many however they lie. k, c and the driver's own time come from one fit in one
+process; the time of an empty call trip(P) = a + bP and the bandwidth from clusters of
+this machine.
 Docs: docs/scaling.md says what is assumed. Then the model is compared with fits on
 1, 2, 4 and 8 worker processes; where these share cores the work is divided by cores.
 
@@ -37,6 +39,8 @@ from lrisk.partitions.rows import ArrayRows
 MEASURED, WORKERS = (1, 2, 4, 8), (8, 64, 256, 1000)
 #: Rows that are predicted; bytes of memory of a worker; bytes a second of a network.
 ROWS, MEMORY, NETWORK = (1e9, 1e10, 1e11), 64e9, 1.25e9
+#: Methods that send rows, of all parts together as many as of one.
+GATHERING = ("take", "band", "assign")
 #: Of a network between machines: milliseconds that are added to each call.
 LATENCY = 0.0005
 
@@ -63,11 +67,12 @@ class Counted:
 
 
 class Fit(NamedTuple):
-    """What a fit asks for: by method calls, seconds for each row, and bytes."""
+    """What a fit asks for: calls, seconds for each row, bytes of rows and of a part."""
 
     driver: float
     calls: int
     work: float
+    rows: float
     bytes: float
     counts: dict[str, int]
 
@@ -83,7 +88,7 @@ class Model(NamedTuple):
     def seconds(self, n: float, workers: int, cores: int) -> float:
         """Of a whole fit."""
         own = self.fit
-        sent = workers * own.bytes / self.band
+        sent = (own.rows + workers * own.bytes) / self.band
         trips = own.calls * (self.call + self.each * workers)
         return own.driver + n * own.work / min(workers, cores) + trips + sent
 
@@ -97,11 +102,13 @@ def measured_fit(spectrum: str, X: Any, y: Any) -> Fit:
         whole = time.process_time() - began
     work = sum(engine.seconds.values())
     counts = dict(engine.calls)
+    rows = sum(engine.bytes[name] for name in GATHERING)
     return Fit(
         driver=whole - work,
         calls=sum(counts.values()),
         work=work / len(y),
-        bytes=float(sum(engine.bytes.values())),
+        rows=float(rows),
+        bytes=float(sum(engine.bytes.values()) - rows),
         counts=counts,
     )
 
@@ -165,7 +172,8 @@ def main() -> None:
     for spectrum, own in fits.items():
         print(
             f"  {spectrum}: driver {own.driver:.2f} s, {own.calls} calls, "
-            f"{1e9 * own.work:.0f} ns a row, {own.bytes / 1e6:.1f} MB a part; "
+            f"{1e9 * own.work:.0f} ns a row, {own.rows / 1e6:.1f} MB of rows and "
+            f"{own.bytes / 1e6:.1f} MB a part; "
             + ", ".join(f"{name} {k}" for name, k in sorted(own.counts.items())),
             flush=True,
         )

@@ -15,7 +15,7 @@ from lrisk.torch.weighing import KEPT_SIZES, Weigher
 SPECTRA = [
     *(family() for family in FAMILIES.values()),
     CustomSpectrum(weights=[1, 0, 3]),
-    CustomSpectrum(cumulative=lambda u: u**1.5),
+    CustomSpectrum(cumulative=np.square),
 ]
 RISING = [spectrum for spectrum in SPECTRA if spectrum.monotone in ("flat", "up")]
 every = pytest.mark.parametrize("spectrum", SPECTRA, ids=repr)
