@@ -67,6 +67,14 @@ def test_collapsed_fits_converge_in_few_reads(spectrum, signal, share, weighted)
         assert not np.any(found.theta[:-1])
 
 
+@pytest.mark.parametrize("spectrum", [Extremile(2.0), Superquantile(0.9)], ids=repr)
+def test_a_collapse_is_proven_to_the_last_digits(spectrum):
+    X, y = classes(20_000, 0.3, 0.5)
+    found, _, _ = fitted(spectrum, Logistic(), X, y, tol=1e-10)
+    assert found.status is Status.CONVERGED and found.gap <= 1e-10
+    assert not np.any(found.theta[:-1])
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("intercept", [True, False])
 def test_without_an_intercept_and_with_other_rows(seed, intercept):

@@ -239,7 +239,7 @@ class PartitionedObjective:
     def evaluate(self, theta: Floats, digits: int, fall: float, near: At) -> At:
         """F at θ, with bins for losses like those of a point near by."""
         grid = self._grid(near, digits, fall)
-        fall *= MOST_DOUBT / DOUBT
+        fall = min(fall * MOST_DOUBT / DOUBT, max(fall, self._last(near)))
         least = max(self._digits(near, fall), ROUGH_DIGITS)
         if self.nu == 0.0 and not self._binnable(grid) and least < digits:
             coarse = self._grid(near, least, fall)
@@ -257,9 +257,8 @@ class PartitionedObjective:
 
     def walk(self, now: At, direction: Floats, fall: float) -> PartitionedWalk:
         """F along a direction on which it is expected to fall by so much."""
-        goal = PROOF_DOUBT * self.goal * now.value / DOUBT
         if fall <= NEAR * self.goal * now.value:  # the next point may be the last
-            fall = AHEAD * goal
+            fall = min(fall, self._last(now))
         digits = max(self._digits(now, fall), ROUGH_DIGITS)
         return PartitionedWalk(self, now, direction, fall, digits)
 
@@ -390,6 +389,10 @@ class PartitionedObjective:
         room = 0.25 * DOUBT * fall
         floor = floor_within(self.ranking.spectrum, near.ranks.grid, near.table, room)
         return Grid.below(near.table.highest, digits, floor)
+
+    def _last(self, near: At) -> float:
+        """The fall for which ranks are as fine as a proof may need them to be."""
+        return AHEAD * PROOF_DOUBT / DOUBT * self.goal * near.value
 
     def _binnable(self, grid: Grid) -> bool:
         """Whether one read may bring the gradients of all bins."""

@@ -11,9 +11,12 @@ taken.
 import numpy as np
 
 from .._typing import Floats
-from ..certificate import slack_by_gram
+from ..certificate import Bound, slack_by_gram
 from ..objective import Objective
+from ..partitions.engine import call, summed
+from ..partitions.holding import HeldWeights
 from ..partitions.objective import At, PartitionedObjective, one_part
+from ..partitions.part import Held
 from ..permutahedron import proximal_weights
 from ._linalg import Factor
 from .certified.progress import Progress
@@ -28,7 +31,7 @@ FIRST, SHRINKING = 0.1, 0.1
 #: Share of the tolerance that smoothing takes.
 SHARE = 0.5
 #: The smallest gap that a ν is a part of: of smaller ones only rounding would be seen.
-FINEST = 1e-8
+FINEST = 1e-6
 #: Steps with one ν, over a sample and over all rows.
 SAMPLE_STEPS, STEPS = 15, 20
 #: What is left to fall, in units of ν·χ², at which ν is made smaller.
@@ -120,12 +123,41 @@ def along_ties(
     descent = Descent(objective, path.theta, path.metric, 20, now)
     done = _settle(descent, progress, STEPS, 0.0)
     objective.nu = 0.0
+    value = objective.targets.constant_value
+    if value is not None and not done:
+        _prove_constant(objective, descent.now, value, progress)
+        done = progress.done
     if not done:
         return Status.STALLED
-    value = objective.targets.constant_value
     if value is not None and value <= progress.primal:
         progress.primal, progress.theta = value, objective.constant_fit()
     return Status.CONVERGED
+
+
+def _prove_constant(
+    objective: PartitionedObjective,
+    now: At,
+    value: float,
+    progress: Progress[PartitionedObjective],
+) -> None:
+    """Look at the constant fit with the λ of a point near by: a read.
+
+    All losses of a class tie there, so that nothing is lost by how λ is shared.
+    """
+    theta = objective.constant_fit()
+    objective.stand_at(now)
+    call(objective.engine, "hold", now.ranks.grid, now.ranks.density)
+    objective.holds = weights = HeldWeights()
+    rule = (objective.raw(theta), now.ranks.grid, objective.offset, objective.every)
+    told: list[Held] = call(objective.engine, "at_held", *rule)
+    objective.moved_to(theta)
+    inner = sum(part.value for part in told)
+    gradient = objective.centred(summed((part.gradient for part in told), np.add))
+    gram = objective.gram_of([part.gram for part in told], objective.every)
+    slack = slack_by_gram(objective, gram, gradient)
+    proof = Bound(value, max(value - inner, 0.0), slack)
+    progress.n_iter += 1
+    progress.record(theta, weights, proof, slack, 0.0)
 
 
 def _settle(
@@ -147,7 +179,8 @@ def _settle(
         if progress.done:
             return True
         since = 0 if decrement < 0.5 * best else since + 1
-        if decrement <= enough or since >= 5:
+        # With so small a slack nothing but the smoothing is left of the gap.
+        if decrement <= enough or since >= 5 or slack <= 0.1 * progress.tol * now.value:
             break
         if since and enough > 0.0:
             descent.memory = Memory(Factor(objective.curvature(now)), 20)
