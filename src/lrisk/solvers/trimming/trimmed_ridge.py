@@ -11,7 +11,7 @@ the system with v·w/(a(1 − v)) added to its diagonal entry of G_OO; its resid
 a·c/(vw). One such fit costs |O|³/3 + n², not n³.
 """
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -36,6 +36,16 @@ class TrimmedFit(NamedTuple):
     coefficients: Floats
     residuals: Floats
     value: float
+
+
+class _Cut(NamedTuple):
+    """Rows that are left out, those that are in part, both, and what stays of them."""
+
+    gone: Indices
+    inner: Indices
+    out: Indices
+    share: Floats
+    factor: Floats
 
 
 class TrimmedRidge:
@@ -69,27 +79,32 @@ class TrimmedRidge:
 
     def fit(self, weights: Floats) -> TrimmedFit:
         """Minimise Σλ_i ½r_i² + (μ/2)‖f‖² for weights of a subquantile."""
-        part = weights / self.full
-        out = np.flatnonzero(part < 1.0 - FRACTION)
+        return self._fit(self._cut(weights))
+
+    def _fit(self, cut: "_Cut") -> TrimmedFit:
+        gone, inner, out, share, factor = cut
         if out.size == 0:
             return TrimmedFit(self.Gy.copy(), self.ridge * self.Gy, self._value(0.0))
-        share = np.where(part[out] < FRACTION, 0.0, part[out])
-        system = self.G[np.ix_(out, out)]
-        system[np.diag_indices_from(system)] += share / (
-            self.ridge[out] * (1.0 - share)
-        )
-        factor = _cholesky(system)
         z = scipy.linalg.cho_solve((factor, True), self.Gy[out], check_finite=False)
         scattered = np.zeros_like(self.y)
         scattered[out] = z
         c = self.Gy - self.G @ scattered
-        gone = out[share == 0.0]
         c[gone] = 0.0
         residuals = self.ridge * c
-        residuals[gone] = z[share == 0.0]
-        partial = share > 0.0
-        residuals[out[partial]] /= share[partial]
+        residuals[gone] = z[: len(gone)]
+        residuals[inner] /= share
         return TrimmedFit(c, residuals, self._value(float(self.Gy[out] @ z)))
+
+    def _cut(self, weights: Floats) -> "_Cut":
+        """Rows that are out, and the factor of G_OO with what stays of rows in part."""
+        part = weights / self.full
+        gone = np.flatnonzero(part < FRACTION)
+        inner = np.flatnonzero((part >= FRACTION) & (part < 1.0 - FRACTION))
+        out, share = np.concatenate([gone, inner]), part[inner]
+        system = self.G[np.ix_(out, out)]
+        corner = np.arange(len(gone), len(out))
+        system[corner, corner] += share / (self.ridge[inner] * (1.0 - share))
+        return _Cut(gone, inner, out, share, _cholesky(system))
 
     def leave_one_out(self, weights: Floats) -> Floats:
         """Residuals of each row when it is left out of the fit; shape (n,).
@@ -97,23 +112,16 @@ class TrimmedRidge:
         c_i/D_ii for kept rows, with D = G − G_:O G_OO⁻¹ G_O:, and the residuals as they
         are for rows that are already out.
         """
-        fitted = self.fit(weights)
-        part = weights / self.full
-        gone = np.flatnonzero(part < FRACTION)
-        inner = np.flatnonzero((part >= FRACTION) & (part < 1.0 - FRACTION))
-        out = np.concatenate([gone, inner])
+        cut = self._cut(weights)
+        fitted = self._fit(cut)
         diagonal = np.diagonal(self.G).copy()
-        if out.size:
-            system = self.G[np.ix_(out, out)]
-            share = part[inner]
-            corner = np.arange(len(gone), len(out))
-            system[corner, corner] += share / (self.ridge[inner] * (1.0 - share))
+        if cut.out.size:
             half = scipy.linalg.solve_triangular(
-                _cholesky(system), self.G[out], lower=True, check_finite=False
+                cut.factor, self.G[cut.out], lower=True, check_finite=False
             )
             diagonal -= np.einsum("ij,ij->j", half, half)
         result = fitted.residuals.copy()
-        kept = np.flatnonzero(part >= FRACTION)
+        kept = np.setdiff1d(np.arange(len(self.y)), cut.gone)
         result[kept] = fitted.coefficients[kept] / diagonal[kept]
         return result
 
@@ -133,10 +141,10 @@ class TrimmedRidge:
         count, gone = 0, 0.0
         weights = self.full.copy()
         panel: Indices = np.empty(0, dtype=np.int64)
-        columns = np.empty((0, n))
+        columns, begun = np.empty((0, n)), 0
         while gone < quota - FRACTION * mass.min():
-            d = np.maximum(d, self._tiny)
-            gain = c * c / (np.where(alive, d, 1.0) * mass)
+            np.maximum(d, self._tiny, out=d)
+            gain = c * c / (d * mass)
             gain[~alive] = -1.0
             pick = int(np.argmax(gain))
             where = np.flatnonzero(panel == pick)
@@ -145,13 +153,14 @@ class TrimmedRidge:
                 panel = np.argpartition(-gain, size - 1)[:size]
                 if pick not in panel:  # more rows gain the same than the panel holds
                     panel[0] = pick
-                part = factor[:count]
+                part, begun = factor[:count], count
                 columns = self.G[panel] - part[:, panel].T @ part
                 where = np.flatnonzero(panel == pick)
             root = float(np.sqrt(d[pick]))
-            row = columns[where[0]] / root
+            # What the panel gained since its columns were made is one small product.
+            since = factor[begun:count]
+            row = (columns[where[0]] - since[:, pick] @ since) / root
             factor[count] = row
-            columns -= np.outer(row[panel], row)
             c -= (c[pick] / root) * row
             d -= row * row
             share = min(1.0, (quota - gone) / mass[pick])
@@ -178,14 +187,12 @@ class TrimmedRidge:
         at the largest loss kept, which tells pairs apart but is no proof: each trial is
         fitted again with the weights that its own losses give.
         """
-        part = weights / self.full
-        gone = np.flatnonzero(part < FRACTION)
-        inner = np.flatnonzero((part >= FRACTION) & (part < 1.0 - FRACTION))
-        kept = np.flatnonzero(part >= 1.0 - FRACTION)
-        if gone.size == 0 or kept.size == 0:
+        cut = self._cut(weights)
+        kept = np.setdiff1d(np.arange(len(self.y)), cut.out)
+        if cut.gone.size == 0 or kept.size == 0:
             return None
-        before = self.fit(weights)
-        pairs = self._pairs(before, part, gone, inner, kept)
+        before = self._fit(cut)
+        pairs = self._pairs(before, cut, kept)
         trials = [pairs[: len(pairs) >> k] for k in range(len(pairs).bit_length())]
         if self._lowest is not None:
             trials += [pairs[k : k + 1] for k in range(1, min(SINGLE, len(pairs)))]
@@ -202,37 +209,34 @@ class TrimmedRidge:
                 return moved, after
         return None
 
-    def _pairs(
-        self,
-        before: TrimmedFit,
-        part: Floats,
-        gone: Indices,
-        inner: Indices,
-        kept: Indices,
-    ) -> Indices:
+    def _pairs(self, before: TrimmedFit, cut: "_Cut", kept: Indices) -> Indices:
         """Disjoint pairs (kept, excluded) that help on their own, best first."""
-        out = np.concatenate([gone, inner])
-        system = self.G[np.ix_(out, out)]
-        share = part[inner]
-        corner = np.arange(len(gone), len(out))
-        system[corner, corner] += share / (self.ridge[inner] * (1.0 - share))
-        factor = _cholesky(system)
-        inverse = scipy.linalg.lapack.dpotri(factor, lower=1)[0]
-        spread = np.diagonal(inverse)[: len(gone), None]
-        z = before.residuals[gone][:, None]
+        gone, out = cut.gone, cut.out
+        inverse = scipy.linalg.lapack.dpotri(cut.factor, lower=1)[0].T
+        _mirror(inverse)
+        spread = np.diagonal(inverse)[: len(gone)]
+        root = np.sqrt(spread)
+        # With b = B/√H the gain of taking j back is z²/H, and a pair's the square of
+        # c + bz/√H over D + b².
+        z = before.residuals[gone] / root
         best = np.full(len(gone), -np.inf)
         partner = np.zeros(len(gone), dtype=np.int64)
         places = np.arange(len(gone))
-        largest = float(np.max(before.residuals[part >= FRACTION] ** 2))
+        stay = np.setdiff1d(np.arange(len(self.y)), gone)
+        largest = float(np.max(before.residuals[stay] ** 2))
         for start in range(0, len(kept), BLOCK):
             rows = kept[start : start + BLOCK]
-            columns = np.asfortranarray(self.G[np.ix_(out, rows)])
-            half = _substitute(factor, columns, 0)
-            diagonal = np.diagonal(self.G)[rows] - np.einsum("ij,ij->j", half, half)
-            back = _substitute(factor, half, 1)[: len(gone)]
-            gain = before.coefficients[rows] + back * (z / spread)
+            columns = self.G[np.ix_(out, rows)]
+            back = inverse @ columns
+            diagonal = np.diagonal(self.G)[rows] - np.einsum("ij,ij->j", columns, back)
+            back = back[: len(gone)]
+            back /= root[:, None]
+            gain = back * z[:, None]
+            gain += before.coefficients[rows]
             gain *= gain
-            gain /= diagonal + back * back / spread
+            back *= back
+            back += np.maximum(diagonal, self._tiny)
+            gain /= back
             if self._lowest is not None:
                 lost = self.full[rows] - self.full[gone][:, None]
                 gain -= largest / self.mu * lost
@@ -241,7 +245,7 @@ class TrimmedRidge:
             better = value > best
             best[better] = value[better]
             partner[better] = start + column[better]
-        gain = best - (z * z / spread)[:, 0]
+        gain = best - z * z
         floor = 1e-10 * abs(self.product)
         used: set[int] = set()
         pairs = []
@@ -255,14 +259,6 @@ class TrimmedRidge:
 
     def _value(self, gained: float) -> float:
         return 0.5 * self.mu * (self.product - gained)
-
-
-def _substitute(factor: Floats, right: Floats, trans: Literal[0, 1]) -> Floats:
-    """Solve with a lower triangle or its transpose, in place."""
-    solved = scipy.linalg.solve_triangular(
-        factor, right, lower=True, trans=trans, overwrite_b=True, check_finite=False
-    )
-    return np.asarray(solved)
 
 
 def _inverse(K: Floats, ridge: Floats) -> Floats:
@@ -281,7 +277,7 @@ def _inverse(K: Floats, ridge: Floats) -> Floats:
     return np.asarray(result)
 
 
-def _mirror(matrix: Floats, block: int = 512) -> None:
+def _mirror(matrix: Floats, block: int = 64) -> None:
     """Copy the upper triangle of a row-by-row matrix into the lower one, in place."""
     n = len(matrix)
     for start in range(0, n, block):
@@ -294,9 +290,7 @@ def _mirror(matrix: Floats, block: int = 512) -> None:
 
 def _cholesky(system: Floats) -> Floats:
     """Lower factor of a small positive definite system, which is overwritten."""
-    factor, info = scipy.linalg.lapack.dpotrf(
-        np.asfortranarray(system), lower=1, overwrite_a=1, clean=0
-    )
+    factor, info = scipy.linalg.lapack.dpotrf(system.T, lower=1, overwrite_a=1, clean=0)
     if info != 0:
         rule, remedy = "large enough for a stable fit", "raise alpha"
         raise ValueError(refused("lrisk", "alpha", rule, "too small", remedy))
