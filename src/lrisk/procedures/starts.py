@@ -52,18 +52,18 @@ def _lowest(objective: Objective) -> LowestRows:
 
 def linear_regression_starts(
     objective: Objective, rng: np.random.Generator, n_elemental: int
-) -> Iterator[tuple[str, Point]]:
-    """Zero, median, least squares, Huber, then the best elemental starts."""
+) -> Iterator[tuple[str, Floats]]:
+    """θ of zero, median, least squares, Huber, then the best elemental starts."""
     space = objective.space
     refit = NewtonRefit(objective)
-    zero = objective.at(np.zeros(space.size))
+    zero = np.zeros(space.size)
     yield "zero", zero
-    yield "median", refit(middle_weights(objective), zero)
-    least = refit(objective.ranking.mass, zero)
+    yield "median", refit(middle_weights(objective), objective.at(zero)).theta
+    least = refit(objective.ranking.mass, objective.at(zero)).theta
     yield "least squares", least
-    yield "huber", huber(objective, least)
+    yield "huber", huber(objective, objective.at(least)).theta
     for theta in elemental(objective, rng, n_elemental):
-        yield "elemental", objective.at(theta)
+        yield "elemental", theta
 
 
 def huber(objective: Objective, point: Point, rounds: int = 15) -> Point:
@@ -130,15 +130,15 @@ def elemental(
 
 def half_starts(
     objective: Objective, rng: np.random.Generator, count: int
-) -> Iterator[tuple[str, Point]]:
-    """Fits of the mean loss of random halves, for classes."""
+) -> Iterator[tuple[str, Floats]]:
+    """θ of fits of the mean loss of random halves, for classes."""
     refit = NewtonRefit(objective)
     zero = objective.at(np.zeros(objective.space.size))
     mass = objective.ranking.mass
     for _ in range(count):
         half = mass * (rng.random(len(mass)) < 0.5)
         if half.sum() > 0:
-            yield "half", refit(half / half.sum(), zero)
+            yield "half", refit(half / half.sum(), zero).theta
 
 
 def near_rows(objective: Objective) -> Bools:

@@ -90,18 +90,20 @@ def minimise_trimmed(
     else:
         halves = 0 if isinstance(solver.starts, str) else solver.starts
         starts = chain(
-            [("path", class_path(objective, solver))],
+            [("path", class_path(objective, solver).theta)],
             half_starts(objective, generator, halves),
         )
-    best: Point | None = None
     if start is not None:
-        best = descent.run(refit, objective.at(start), label="last fit")
-    for label, point in starts:
-        found = descent.run(refit, point, label=label)
-        if best is None or descent.lower(found, best):
-            best = found
-    assert best is not None
-    return descent.solution(best)
+        starts = chain([("last fit", start)], starts)
+    # Of a start and of the best only θ is kept: a point holds two numbers for each row.
+    theta, least = np.empty(0), np.inf
+    for label, first in starts:
+        found = descent.run(refit, objective.at(first), label=label)
+        value = descent.value(found)
+        if not theta.size or descent.below(value, least):
+            theta, least = found.theta, value
+        del found
+    return descent.solution(objective.at(theta))
 
 
 def _count(solver: Concentration, n_rows: int) -> int:

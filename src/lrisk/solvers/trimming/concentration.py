@@ -194,6 +194,7 @@ class Descent:
             weights = self.weights(point)
             if last is not None and np.array_equal(weights, last):
                 return point
+            last = weights
             candidate = refit(weights, point)
             new = self.value(candidate)
             self.record(new, label)
@@ -202,7 +203,7 @@ class Descent:
                 return point
             moved = float(np.max(np.abs(candidate.scores - point.scores)))
             still = moved <= STILL * float(np.max(np.abs(candidate.scores)))
-            point, value, last = candidate, new, weights
+            point, value = candidate, new
             if still or (not refit.exact and fall <= self.tol * abs(value)):
                 return point
         self.exhausted = max_iter is None and fall > self.tol * abs(value)
@@ -214,9 +215,11 @@ class Descent:
         Where two floors are equally deep, as with symmetric data, the one that was
         found first stands, whatever the processor.
         """
-        value = self.value(other)
-        margin = ROUNDING * abs(value) + certain(self.objective)
-        return self.value(point) < value - margin
+        return self.below(self.value(point), self.value(other))
+
+    def below(self, value: float, other: float) -> bool:
+        """The same of two values of F."""
+        return value < other - ROUNDING * abs(other) - certain(self.objective)
 
     def record(self, value: float, label: str) -> None:
         """Take note of one C-step."""

@@ -76,10 +76,18 @@ class TrimmedRidge:
         self.product = float(self.y @ self.Gy)
         #: What rounding leaves of a diagonal entry that should vanish.
         self._tiny = 1e-15 * float(np.diagonal(self.G).min())
+        self._last: tuple[Floats, _Cut, TrimmedFit] | None = None
 
     def fit(self, weights: Floats) -> TrimmedFit:
         """Minimise Σλ_i ½r_i² + (μ/2)‖f‖² for weights of a subquantile."""
-        return self._fit(self._cut(weights))
+        return self._cut_and_fit(weights)[1]
+
+    def _cut_and_fit(self, weights: Floats) -> "tuple[_Cut, TrimmedFit]":
+        """The last ones again if asked twice: a C-step that repeats, an exchange."""
+        if self._last is None or not np.array_equal(self._last[0], weights):
+            cut = self._cut(weights)
+            self._last = weights.copy(), cut, self._fit(cut)
+        return self._last[1:]
 
     def _fit(self, cut: "_Cut") -> TrimmedFit:
         gone, inner, out, share, factor = cut
@@ -112,8 +120,7 @@ class TrimmedRidge:
         c_i/D_ii for kept rows, with D = G − G_:O G_OO⁻¹ G_O:, and the residuals as they
         are for rows that are already out.
         """
-        cut = self._cut(weights)
-        fitted = self._fit(cut)
+        cut, fitted = self._cut_and_fit(weights)
         diagonal = np.diagonal(self.G).copy()
         if cut.out.size:
             half = scipy.linalg.solve_triangular(
@@ -187,11 +194,10 @@ class TrimmedRidge:
         at the largest loss kept, which tells pairs apart but is no proof: each trial is
         fitted again with the weights that its own losses give.
         """
-        cut = self._cut(weights)
+        cut, before = self._cut_and_fit(weights)
         kept = np.setdiff1d(np.arange(len(self.y)), cut.out)
         if cut.gone.size == 0 or kept.size == 0:
             return None
-        before = self._fit(cut)
         pairs = self._pairs(before, cut, kept)
         trials = [pairs[: len(pairs) >> k] for k in range(len(pairs).bit_length())]
         if self._lowest is not None:
