@@ -1,6 +1,5 @@
 """Compiling everything common at once, and saying that something is compiled."""
 
-import logging
 import sys
 import warnings
 from pathlib import Path
@@ -70,12 +69,13 @@ def test_without_a_cache_a_warm_up_is_refused(monkeypatch, capsys):
 
 
 def test_compilation_is_told_on_stderr_for_the_time_of_a_command(capsys):
+    before = warming.LOGGER.level
     with warming.compiling_told():
         warming.LOGGER.info("compiling once")
     warming.LOGGER.info("compiling twice")
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "lrisk: compiling once\n")
-    assert not warming.LOGGER.handlers and warming.LOGGER.level == logging.NOTSET
+    assert not warming.LOGGER.handlers and warming.LOGGER.level == before
 
 
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])

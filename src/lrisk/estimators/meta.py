@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
@@ -28,7 +29,7 @@ def _has(name: str) -> Any:
     """Whether the estimator, fitted or not, has a method."""
 
     def check(self: Any) -> bool:
-        own = self.estimator_ if hasattr(self, "estimator_") else self.estimator
+        own = self.estimator_ if hasattr(self, "estimator_") else self._inner()
         getattr(own, name)
         return True
 
@@ -59,9 +60,9 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator
+    estimator : estimator or None, default=None
         A regressor or classifier whose `fit` takes `sample_weight`, or a pipeline that
-        ends in one.
+        ends in one. None means ridge regression.
     spectrum : str or Spectrum, default="superquantile:0.9"
         How the sorted losses are weighted, as in `lrisk.RiskRegressor`.
     loss : str or Loss, default="auto"
@@ -124,7 +125,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Any = None,
         spectrum: str | Spectrum = "superquantile:0.9",
         *,
         loss: str | Loss = "auto",
@@ -180,7 +181,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         if _num_samples(X) == 0:
             rule, remedy = "of at least one row", "pass training rows"
             raise ValueError(refused(self, "X", rule, "0 sample(s)", remedy))
-        classifies = is_classifier(self.estimator)
+        classifies = is_classifier(self._inner())
         if classifies:
             check_classification_targets(y)
         weight = check_row_weights(sample_weight, _num_samples(X))
@@ -253,8 +254,11 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
             losses[test] = self._row_losses(model, rows_of(X, test), y[test])
         return losses
 
+    def _inner(self) -> Any:
+        return Ridge() if self.estimator is None else self.estimator
+
     def _fitted(self, X: Any, y: Any, weights: Floats, keyword: str) -> Any:
-        model = clone(self.estimator)
+        model = clone(self._inner())
         if keyword == "sample_weight":
             return model.fit(X, y, sample_weight=weights)
         # Weights of a pipeline's step are asked for by nobody but this.
@@ -262,7 +266,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
             return model.fit(X, y, **{keyword: weights})
 
     def _row_losses(self, model: Any, X: Any, y: Any) -> Floats:
-        if not is_classifier(self.estimator):
+        if not is_classifier(self._inner()):
             loss = parse_loss("squared" if self.loss == "auto" else self.loss)
             predicted = np.asarray(model.predict(X), dtype=np.float64)
             losses = loss.value(np.asarray(y, dtype=np.float64), predicted.ravel())
@@ -282,7 +286,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         """Places of training and held-out rows among those kept, by fold."""
         if self.cv is None:
             return None
-        cv, classifies = self.cv, is_classifier(self.estimator)
+        cv, classifies = self.cv, is_classifier(self._inner())
         if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
             check_count(self, "cv", cv, low=2)
             salt = int(generator(self.random_state).integers(2**31))
@@ -310,8 +314,8 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         check_count(self, "max_iter", self.max_iter, low=0)
         check_count(self, "n_iter_no_change", self.n_iter_no_change)
         check_real(self, "tol", self.tol, low=0, remedy="0.0001 is usual")
-        classifies = is_classifier(self.estimator)
-        if classifies and not hasattr(self.estimator, "predict_proba"):
+        classifies = is_classifier(self._inner())
+        if classifies and not hasattr(self._inner(), "predict_proba"):
             rule, remedy = "a classifier with predict_proba", "calibrate it first"
             raise ValueError(refused(self, "estimator", rule, self.estimator, remedy))
         if classifies and not (isinstance(self.loss, str)
@@ -324,7 +328,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
 
     def _keyword(self) -> str:
         """What the estimator's `fit` calls the weights; refused if it takes none."""
-        last, keyword = self.estimator, "sample_weight"
+        last, keyword = self._inner(), "sample_weight"
         while hasattr(last, "steps"):
             name, last = last.steps[-1]
             keyword = f"{name}__sample_weight" if "__" not in keyword else (
@@ -375,11 +379,11 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of a classifier, R² of a regressor."""
-        measure = accuracy_score if is_classifier(self.estimator) else r2_score
+        measure = accuracy_score if is_classifier(self._inner()) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
-        tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags, own = super().__sklearn_tags__(), get_tags(self._inner())
         tags.estimator_type = own.estimator_type
         tags.classifier_tags, tags.regressor_tags = own.classifier_tags, None
         if own.regressor_tags is not None:

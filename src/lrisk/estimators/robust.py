@@ -267,8 +267,10 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
                 detection = detection.without(found.belong)
                 self._explainer = Explainer.of(own_X[~detection.flagged])
             self._store(found, detection, distinct.weights)
+            with np.errstate(over="ignore", invalid="ignore"):  # rows left out
+                own = self._values(own_X)
             self._calibration_ = Calibration.of(
-                found, detection, own_y, self._values(own_X), distinct.weights
+                found, detection, own_y, own, distinct.weights
             )
             index = np.full(len(y), -1)
             index[rows] = distinct.number

@@ -22,7 +22,7 @@ from ..partitions.engine import Local
 from ..partitions.files import RowFile
 from ..partitions.objective import MOST_BINNED, PartitionedObjective
 from ..partitions.part import Part
-from ..partitions.rows import ArrayRows
+from ..partitions.rows import BLOCK, ArrayRows
 from ..solvers.partitioned import check_partitionable, minimise_in_parts
 from ..solvers.solution import Monitor, Record, Solution, Status
 from ..spectra import parse_spectrum
@@ -137,6 +137,7 @@ def fit(
             source, target, columns, sample_weight, lambda: make(estimator), files
         )
         n, d = data.shape
+        threads = min(threads, -(-n // BLOCK))  # each reads a block at least
         plan = planned(allowed, n, d, threads)
         parts = _parts(estimator, data, targets, plan, threads, files)
         engine = Local(parts, threads)

@@ -86,8 +86,12 @@ class Populations(NamedTuple):
 
     @property
     def equal_halves(self) -> bool:
-        """Whether they are as large: then nobody can say which are the outliers."""
-        return self.share > C.equal_halves
+        """Whether the populations are as large, or nearly so and as wide.
+
+        Then nobody can say which of them is the outlier.
+        """
+        narrow = self.width < 3.0 * float(np.mean(self.core[1:3]))
+        return self.share > (C.equal_narrow if narrow else C.equal_wide)
 
     def _raw(self, u: Floats) -> Floats:
         inner = core_log_density(u, self.core) + np.log1p(-self.share)
