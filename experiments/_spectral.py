@@ -119,6 +119,10 @@ class Counted(LinearSpace):
         self.passes += 0.5 * self.size
         return super().gram(c)
 
+    def pullback_and_gram(self, theta: Any, r: Any, c: Any) -> Any:
+        """One after the other, each counted."""
+        return self.pullback(theta, r), self.gram(c)
+
     def gradient_rows(self, rows: Any, r: Any) -> Any:
         """As in the base; their Gram matrix follows."""
         self.passes += 0.5 * (1 + self.size) * len(rows) / self.n_rows

@@ -9,21 +9,16 @@ less good, and every bound made from it holds all the same.
 import numpy as np
 import scipy.linalg
 
-from .._jit import jit
 from .._typing import Bools, Floats
 
 #: First raise of a diagonal of ones, a few units of rounding, and how it grows.
 FIRST_RAISE, GROWTH = 1e-14, 10.0
 #: Raises before a matrix is given up: up to 1e-14·10¹⁰, no longer a small change.
 MOST_RAISES = 12
-#: Unknowns up to which a plain loop is done before LAPACK has been called.
-FEW = 32
 
 
 def solve_positive(matrix: Floats, right: Floats) -> Floats:
     """Solve one system; entries of parameters without effect are zero."""
-    if len(right) <= FEW:
-        return _solve_plainly(matrix, right)
     scaled, root, empty = _with_unit_diagonal(matrix)
     if empty.any():
         right = np.where(empty, 0.0, right)
@@ -37,62 +32,6 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
             return np.asarray(root * solved)
         ridge = FIRST_RAISE if ridge == 0.0 else GROWTH * ridge
     return right * root**2
-
-
-def _solve_plainly(matrix: Floats, right: Floats) -> Floats:
-    """`solve_positive` by compiled loops."""
-    work, solved = np.empty(matrix.shape), np.empty((2, len(right)))
-    matrix, right = np.ascontiguousarray(matrix), np.ascontiguousarray(right)
-    ridge = 0.0
-    for _ in range(MOST_RAISES):
-        if _solve_few(matrix, right, ridge, work, solved):
-            return np.asarray(solved[0])
-        ridge = FIRST_RAISE if ridge == 0.0 else GROWTH * ridge
-    return right * _with_unit_diagonal(matrix)[1] ** 2
-
-
-@jit(fastmath=False)
-def _solve_few(matrix, right, ridge, work, solved):  # type: ignore[no-untyped-def]
-    """Cholesky's method; False where the matrix is not positive, or x not finite.
-
-    Parameters
-    ----------
-    matrix : array of shape (m, m)
-    right : array of shape (m,)
-    ridge : float
-        What the diagonal, of ones, is raised by.
-    work : array of shape (m, m)
-        Overwritten.
-    solved : array of shape (2, m)
-        The solution and, overwritten, the roots of the diagonal.
-    """
-    m = right.shape[0]
-    x, root = solved[0], solved[1]
-    for i in range(m):
-        root[i] = 0.0 if matrix[i, i] <= 0.0 else 1.0 / np.sqrt(matrix[i, i])
-        pivot, total = 1.0 + ridge, root[i] * right[i]
-        for j in range(i):
-            entry = root[i] * matrix[i, j] * root[j]
-            for k in range(j):
-                entry -= work[i, k] * work[j, k]
-            entry /= work[j, j]
-            work[i, j] = entry
-            pivot -= entry * entry
-            total -= entry * x[j]
-        if not pivot > 0.0:
-            return False
-        work[i, i] = np.sqrt(pivot)
-        x[i] = total / work[i, i]
-    for i in range(m - 1, -1, -1):
-        total = x[i]
-        for k in range(i + 1, m):
-            total -= work[k, i] * x[k]
-        x[i] = total / work[i, i]
-        if not abs(x[i]) < np.inf:
-            return False
-    for i in range(m):
-        x[i] *= root[i]
-    return True
 
 
 class Factor:
