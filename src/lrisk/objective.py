@@ -198,7 +198,9 @@ class Objective:
 
     def along(self, point: Point, step: Floats, dz: Floats, t: float) -> Point:
         """Evaluate at θ + t·step, where step changes the scores by dz."""
-        return self._point(point.theta + t * step, point.scores + t * dz)
+        scores = t * dz
+        scores += point.scores
+        return self._point(point.theta + t * step, scores)
 
     def _point(self, theta: Floats, scores: Floats) -> Point:
         losses = self.loss.value(self.y, scores)
@@ -308,8 +310,8 @@ class Objective:
         is.
         """
         curvature = self.loss.curvature(self.y, point.scores)
-        scale = weights if curvature.ndim == 1 else weights[:, None, None]
-        return self._with_penalty(linear(self.space).gram(scale * curvature))
+        curvature *= weights if curvature.ndim == 1 else weights[:, None, None]
+        return self._with_penalty(linear(self.space).gram(curvature))
 
     def gradient_and_hessian(
         self, point: Point, weights: Floats

@@ -187,9 +187,9 @@ def test_halves_are_fits_of_the_mean_loss():
     starts = list(half_starts(objective, np.random.default_rng(0), 4))
     assert [label for label, _ in starts] == ["half"] * 4
     draws = np.random.default_rng(0)
-    for _, point in starts:
+    for _, theta in starts:
         half = objective.ranking.mass * (draws.random(N) < 0.5)
-        gradient = objective.gradient(point, half / half.sum())
+        gradient = objective.gradient(objective.at(theta), half / half.sum())
         np.testing.assert_allclose(gradient, 0.0, atol=1e-7)
 
 
@@ -214,7 +214,7 @@ def test_starts_of_numbers_have_their_names_and_minima():
     assert labels[:4] == ["zero", "median", "least squares", "huber"]
     assert 1 <= labels.count("elemental") <= 10
     mass = objective.ranking.mass
-    for label, point in starts:
+    for label, theta in starts:
         if label == "least squares":
-            gradient = objective.gradient(point, mass)
+            gradient = objective.gradient(objective.at(theta), mass)
             np.testing.assert_allclose(gradient, 0.0, atol=1e-12)

@@ -71,11 +71,14 @@ def huber(objective: Objective, point: Point, rounds: int = 15) -> Point:
     refit = NewtonRefit(objective)
     mass = objective.ranking.mass
     for _ in range(rounds):
-        residuals = np.abs(point.scores - objective.y)
+        residuals = point.scores - objective.y
+        np.abs(residuals, out=residuals)
         cut = 1.345 * 1.4826 * float(np.median(residuals))
         if cut == 0.0:
             return point
-        weights = mass * np.minimum(1.0, cut / np.maximum(residuals, 1e-300))
+        np.maximum(residuals, cut, out=residuals)
+        weights = np.divide(cut, residuals, out=residuals)  # min(1, cut/|residual|)
+        weights *= mass
         point = refit(weights, point)
     return point
 

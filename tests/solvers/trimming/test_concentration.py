@@ -10,21 +10,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import lrisk
-from lrisk.losses import Huber, Logistic, Squared
+from lrisk.losses import Huber, Logistic, Multinomial, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
 from lrisk.solvers import Concentration, Status
 from lrisk.solvers.trimming.concentration import (
     Descent,
+    MomentRefit,
     NewtonRefit,
+    RangeRefit,
     certain,
     refit_for,
 )
 from lrisk.solvers.trimming.kept import LowestRows
 from lrisk.spaces import Kernel, KernelSpace, LinearSpace
-from lrisk.spectra import Subquantile
+from lrisk.spectra import RankedRange, RiskSeekingExtremile, Subquantile
 
 MODELS = {
     "two classes": (lrisk.RiskClassifier("subquantile:0.8"), 2),
@@ -222,3 +225,112 @@ def test_steps_begin_at_the_start_and_end_at_the_limit():
     whole = Concentration().solve(objective, point.theta)
     assert whole.status is Status.STATIONARY
     assert whole.objective <= once.objective
+
+
+def numbers(spectrum, alpha=2.0, space=LinearSpace, n=60):
+    X, y = data(5, 0, n)
+    space = space(X, intercept=False)
+    return Objective(Ranking(spectrum, len(y)), Squared(), space, y, alpha)
+
+
+class Moments(LinearSpace):
+    """Sums over rows, as spaces have them that read their rows in blocks."""
+
+    def moments(self, c, y):
+        return self.X.T @ (c[:, None] * self.X), self.X.T @ (c * y)
+
+
+def test_a_refit_by_moments_is_a_weighted_ridge():
+    objective = numbers(Subquantile(0.8), space=Moments)
+    weights = np.random.default_rng(0).uniform(size=60) / 30
+    refit = refit_for(objective)
+    assert isinstance(refit, MomentRefit)
+    found = refit(weights, objective.at(np.zeros(3)))
+    ridge = Ridge(alpha=objective.mu, fit_intercept=False, solver="cholesky")
+    ridge.fit(objective.space.X, objective.y, sample_weight=weights)
+    np.testing.assert_allclose(found.theta, ridge.coef_, rtol=1e-9)
+
+
+def test_a_refit_of_a_range_is_the_superquantile_of_the_lowest():
+    """Of 60 rows the 48 lowest are kept, and the 36 highest of these count."""
+    objective = numbers(RankedRange(0.2, 0.8))
+    point = objective.at(np.array([1.0, -1.0, 0.5]))
+    kept = np.argsort(point.losses)[:48]
+    refit = refit_for(objective)
+    assert isinstance(refit, RangeRefit)
+    found = refit(objective.ranking.mass, point)
+
+    def value(theta):
+        losses = np.sort(objective.at(theta).losses[kept])
+        return losses[-36:].mean() + 0.5 * objective.mu * float(theta @ theta)
+
+    least = value(found.theta)
+    rng = np.random.default_rng(3)
+    others = [share * found.theta for share in (0.99, 0.999, 1.001, 1.01)]
+    others += [found.theta + s * rng.normal(size=3) for s in [1e-3, 0.01, 0.1] * 20]
+    assert min(map(value, others)) >= least * (1 - 1e-9)
+
+
+def test_the_tolerance_ends_only_steps_that_are_not_exact():
+    counts = {}
+    for spectrum in (Subquantile(0.8), RankedRange(0.2, 0.8)):
+        objective = numbers(spectrum)
+        start = np.array([3.0, -3.0, 3.0])
+        counts[spectrum.shape] = [
+            Concentration(tol=tol).solve(objective, start).n_iter for tol in (0.9, 0.0)
+        ]
+    assert counts["down"][0] == counts["down"][1] > 1
+    assert counts["range"][0] < counts["range"][1]
+
+
+@pytest.mark.numerics
+def test_steps_of_slowly_settling_ranks_go_on_to_the_end():
+    """After a third of the steps the fit still moves by a hundredth in each."""
+    objective = numbers(RiskSeekingExtremile(3.0), n=300)
+    point = objective.at(Concentration(max_iter=1000).solve(objective).theta)
+    weights = LowestRows(objective.ranking).weights(point.losses)
+    again = refit_for(objective)(weights, point)
+    size = np.abs(point.scores).max()
+    np.testing.assert_allclose(again.scores, point.scores, rtol=0, atol=1e-10 * size)
+
+
+@pytest.mark.numerics
+@pytest.mark.parametrize("away", [3e-5, 1.0, 30.0])
+def test_a_refit_has_all_digits_from_near_and_far(away):
+    objective = objective_of(1)
+    mass = objective.ranking.mass
+    refit = NewtonRefit(objective)
+    least = refit(mass, objective.at(np.zeros(4)))
+    direction = np.array([1.0, -1.0, 1.0, 1.0])
+    found = refit(mass, objective.at(least.theta + away * direction))
+    gradient = objective.gradient(found, mass)
+    terms = np.abs(mass * (objective.y - 0.5)).sum()
+    np.testing.assert_allclose(gradient / terms, 0.0, atol=1e-13)
+
+
+def test_what_all_classes_gain_alike_is_left_out():
+    X, y = data(1, 3)
+    space = LinearSpace(X, intercept=True, n_scores=3)
+    ranking = Ranking(Subquantile(0.8), len(y))
+    objective = Objective(ranking, Multinomial(), space, y.astype(float), 0.5)
+    zero = objective.at(np.zeros(space.size))
+    found = NewtonRefit(objective)(ranking.mass, zero)
+    np.testing.assert_allclose(found.theta.reshape(-1, 3).sum(axis=1), 0.0, atol=1e-12)
+    gradient = objective.gradient(found, ranking.mass)
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-12)
+    assert certain(objective) == pytest.approx(1e-16 * np.log(3.0))
+
+
+def test_certainty_is_a_share_of_the_risk_of_no_scores():
+    objective = objective_of(0)
+    assert certain(objective) == pytest.approx(1e-16 * np.log(2.0))
+    assert certain(numbers(Subquantile(0.8))) == 0.0
+    descent = Descent(objective, 1e-6, 100)
+    assert not descent.below(0.0, 0.5 * certain(objective))
+    assert descent.below(0.0, 2.0 * certain(objective))
+
+
+def test_a_descent_without_steps_counts_one():
+    objective = objective_of(0)
+    point = objective.at(np.zeros(4))
+    assert Descent(objective, 1e-6, 100).solution(point).n_iter == 1

@@ -7,6 +7,7 @@ from lrisk.losses import Logistic, Multinomial, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
 from lrisk.solvers import Status, SubquantileGradient
+from lrisk.solvers.trimming.subquantile import _Watch
 from lrisk.spaces import Kernel, KernelSpace, LinearSpace
 from lrisk.spectra import RiskSeekingExtremile, Subquantile
 
@@ -351,3 +352,78 @@ def test_other_decreasing_spectra():
 def test_bad_parameters(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         SubquantileGradient(**options)
+
+
+def test_the_ball_leaves_the_intercept_alone():
+    space = LinearSpace(X, intercept=True)
+    y = TARGETS["squared"]
+    objective = Objective(Ranking(Subquantile(1.0), N), Squared(), space, y, 0.5)
+    theta = np.array([3.0, -1.0, 2.0, 5.0])
+    residual = X @ theta[:3] + theta[3] - y
+    slope = np.r_[X.T @ residual / N + 0.5 / N * theta[:3], residual.mean()]
+    expected = theta - 0.1 * slope
+    expected[:3] *= 1.5 / np.linalg.norm(expected[:3])
+    solver = SubquantileGradient(max_iter=1, learning_rate=0.1, radius=1.5)
+    found = solver.solve(objective, theta)
+    np.testing.assert_allclose(found.theta, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("fast_forward", [False, True])
+@pytest.mark.parametrize("steps", [50, 250, 1234])
+def test_records_come_at_even_distances_and_at_the_end(steps, fast_forward):
+    solver = SubquantileGradient(max_iter=steps, fast_forward=fast_forward)
+    solution = solver.solve(problem(Squared(), alpha=0.0))
+    seen = [record["iteration"] for record in solution.history]
+    assert seen == sorted({*range(0, steps, max(1, steps // 100)), steps})
+    assert solution.n_iter == steps
+
+
+def test_the_watch_keeps_the_best_point_inside_the_ball():
+    def seen(value, norm):
+        return {"objective": value, "norm": norm}
+
+    watch, theta = _Watch(2.0), np.ones(2)
+    watch.see(seen(1.0, 2.1), theta, theta)  # outside
+    watch.see(seen(np.nan, 1.0), theta, theta)
+    assert not watch.diverged(9.0)
+    watch.see(seen(5.0, 2.0 * (1.0 + 5e-10)), theta, theta)
+    watch.see(seen(4.0, 1.0), 3.0 * theta, theta)
+    watch.see(seen(6.0, 1.0), 7.0 * theta, theta)
+    assert watch.best[0] == 4.0 and watch.best[1][0] == 3.0
+    assert not watch.diverged(4.5) and not watch.diverged(5.0 * (1.0 + 5e-10))
+    assert watch.diverged(5.0 * (1.0 + 5e-9)) and watch.diverged(np.nan)
+    free = _Watch(None)
+    free.see(seen(1.0, 1e300), theta, theta)
+    assert free.best[0] == 1.0
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_the_early_stop_is_at_the_first_small_gradient(linear):
+    """‖g‖² ≤ 2μ·tol·F, with the norm of the space; intercepts count in full."""
+    kernel, tol, mu = KERNELS[0], 1e-2, 5.0 / N
+    objective = problem(Squared(), kernel, p=1.0, alpha=5.0)
+    if linear:
+        objective = objective.with_space(LinearSpace(X, intercept=True))
+    y = objective.y
+    G = np.c_[X, np.ones(N)] if linear else kernel(X, X)
+    beta = np.linalg.norm(G, 2) ** (2 if linear else 1) / N + mu
+    theta, penal = np.zeros(G.shape[1]), np.r_[1.0, 1.0, 1.0, 0.0]
+    step = 0
+    while step < 100:
+        residual = G @ theta - y
+        if linear:
+            g = G.T @ residual / N + mu * penal * theta
+            square, norm = g @ g, (penal * theta) @ theta
+        else:
+            g = residual / N + mu * theta
+            square, norm = g @ G @ g, theta @ G @ theta
+        if square <= 2 * mu * tol * (0.5 * np.mean(residual**2) + 0.5 * mu * norm):
+            break
+        theta = theta - g / beta
+        step += 1
+    assert 2 < step < 99
+    solver = SubquantileGradient(
+        tol=tol, max_iter=100, learning_rate=1 / beta, fast_forward=False
+    )
+    solution = solver.solve(objective)
+    assert solution.status is Status.STATIONARY and solution.n_iter == step

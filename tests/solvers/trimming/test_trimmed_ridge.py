@@ -117,13 +117,8 @@ def test_exchange_takes_the_best_pair_and_ends_at_a_local_minimum():
         )
 
     pairs_best, _ = neighbours(weights)
-    pairs = ridge._pairs(
-        ridge.fit(weights),
-        weights / ridge.full,
-        np.arange(40, 50),
-        np.empty(0, dtype=np.int64),
-        np.arange(40),
-    )
+    cut, fit = ridge._cut_and_fit(weights)
+    pairs = ridge._pairs(fit, cut, np.arange(40))
     kept = np.r_[np.delete(np.arange(40), pairs[0][0]), pairs[0][1]]
     assert value(kept) == pytest.approx(min(pairs_best), rel=1e-9)
     values = [ridge.fit(weights).value]

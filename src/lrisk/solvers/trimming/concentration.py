@@ -371,6 +371,7 @@ class NewtonRefit:
             if objective.loss.classifies and float(np.max(np.abs(dz))) > 0.5:
                 return point
             point = objective.along(point, step, dz, 1.0)
+            del dz  # as long as the rows, and the Hessian needs room
             if promised <= LAST * abs(value):
                 return point
             before = promised
