@@ -134,7 +134,9 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
     gamma : float or None, default=None
         None means 1/n_features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     fit_intercept : bool, default=True
         Only used by the linear kernel.
     tol : float ≥ 0, default=1e-9
@@ -154,6 +156,12 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
         ∝ exp(tℓ), mean 1: those of the last fit.
     objective_ : float
     n_iter_ : int
+
+    See Also
+    --------
+    TiltedClassifier : The same for classes.
+    lrisk.RobustRegressor : Needs no tilt, and says which rows are wrong.
+    lrisk.RiskRegressor : Also for caring more, not less, about large losses.
 
     References
     ----------
@@ -250,7 +258,9 @@ class TiltedClassifier(ClassScores, TiltedEstimator):
     gamma : float or None, default=None
         None means 1/n_features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     fit_intercept : bool, default=True
         Only used by the linear kernel.
     tol : float ≥ 0, default=1e-6
@@ -270,6 +280,12 @@ class TiltedClassifier(ClassScores, TiltedEstimator):
     weights_ : array of shape (n_samples,)
     objective_ : float
     n_iter_ : int
+
+    See Also
+    --------
+    TiltedRegressor : The same for numbers.
+    lrisk.RobustClassifier : Needs no tilt, and says which labels are wrong.
+    lrisk.RiskClassifier : Also for caring more, not less, about large losses.
 
     References
     ----------

@@ -25,11 +25,18 @@ def clustering_accuracy(
     labels : array-like of whole numbers of shape (n,)
         Clusters.
     sample_weight : array-like of shape (n,) or None
+        How much each row counts; None means all the same.
 
     Returns
     -------
     float
         Between 0 and 1; larger is better.
+
+    See Also
+    --------
+    sklearn.metrics.adjusted_rand_score : Compares clusterings by pairs of rows, with no
+        matching of names.
+    lrisk.RiskKMeans : Clusters rows and can leave outliers out.
 
     Examples
     --------
