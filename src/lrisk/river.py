@@ -37,10 +37,20 @@ class LinearRegressor(base.Regressor):
         feature, or in full, is in the order in which features first appear, and may be
         for more features than have appeared so far.
     learning_rate : "auto", "theory" or float
+        Size of the online step, as in `lrisk.NoiseCorrectedRegressor`.
     radius : "auto" or float
+        Largest length of the coefficients, as in `lrisk.NoiseCorrectedRegressor`.
     average : bool
+        Predict with the average of the online iterates.
     correction : float in [0, 1]
+        Share of the noise to correct for; 0 ignores it.
     fit_intercept : bool
+        Learn a constant besides the slopes.
+
+    See Also
+    --------
+    KernelRegressor : For relations that are not linear.
+    lrisk.NoiseCorrectedRegressor : The same for arrays, in scikit-learn's way.
 
     Examples
     --------
@@ -147,6 +157,11 @@ class KernelRegressor(base.Regressor):
     ----------
     estimator : NoiseCorrectedKernelRegressor
         With `gamma` set, and a `budget` or `random_features` for endless streams.
+
+    See Also
+    --------
+    LinearRegressor : The same for linear relations.
+    lrisk.NoiseCorrectedKernelRegressor : The same for arrays, in scikit-learn's way.
 
     Examples
     --------

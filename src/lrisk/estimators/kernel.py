@@ -41,7 +41,9 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
     gamma : float or None, default=None
         None means 1/n_features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
     alpha : float > 0, default=1.0
@@ -195,7 +197,9 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
     gamma : float or None, default=None
         None means 1/n_features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
     alpha : float > 0, default=1.0
@@ -211,8 +215,16 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
             default="auto"
         As in `KernelRiskRegressor`. ``Concentration(class_balanced=True)`` trims within
         classes.
-    tol, max_iter, warm_start, random_state, verbose
-        As in `KernelRiskRegressor`.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop, as in `KernelRiskRegressor`.
+    max_iter : int or None, default=None
+        Limit on what the solver counts; None means the solver's own default.
+    warm_start : bool, default=False
+        Start from the last fit's coefficients if the rows are as many.
+    random_state : int, RandomState instance or None, default=None
+        For random starts.
+    verbose : int, default=0
+        Print a line for each iteration if positive.
 
     Attributes
     ----------

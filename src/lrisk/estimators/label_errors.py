@@ -42,6 +42,7 @@ class LabelErrorDetector(RowDetector):
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong labels. A number is taken at its word: so many rows are flagged.
     random_state : int, RandomState instance or None, default=None
+        For folds and trees; pass an int for the same result in every call.
 
     Attributes
     ----------
@@ -64,6 +65,12 @@ class LabelErrorDetector(RowDetector):
         Σ(1 − score) over flagged rows.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    RobustClassifier : Fits the rows whose labels agree, besides.
+    OutlierDetector : The same for numbers.
+    lrisk.audit : The whole table judged, with reasons and a report.
 
     Examples
     --------

@@ -53,6 +53,7 @@ class RiskRegressor(NumberTargets, Streaming):
         Penalty. With ``spectrum="mean"`` the fit is that of ``Ridge(alpha=alpha)``; the
         papers' μ is alpha/n. The intercept is never penalised.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     solver : str or Solver, default="auto"
         For increasing spectra ``"newton"``, ``"lbfgs"`` and, for superquantiles of many
         rows, ``"band"`` solve to a certified optimum; ``"lsvrg"``, ``"sorel"``,
@@ -228,6 +229,7 @@ class RiskClassifier(ClassTargets, Streaming):
         ``LogisticRegression(C=1/alpha)``; the papers' μ is alpha/n. Intercepts are
         never penalised.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class: the fit is the one with these
         sample weights. ``"balanced"`` gives all classes the same weight in sum.

@@ -47,6 +47,7 @@ class OutlierDetector(RowDetector):
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong rows. A number is taken at its word: so many rows are flagged.
     random_state : int, RandomState instance or None, default=None
+        For starts and samples; pass an int for the same result in every call.
 
     Attributes
     ----------

@@ -102,7 +102,9 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
     gamma : "auto" or float > 0, default="auto"
         Of the kernel over standardised columns; ``"auto"`` as for alpha.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
     n_components : int or None, default=None
@@ -161,6 +163,13 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
     gamma_ : float or None
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    OutlierDetector : Says which rows are wrong, by any regressor.
+    RobustClassifier : The same for classes.
+    RiskRegressor : For a share of wrong rows that is known, or for tail risks.
+    lrisk.audit : The whole table judged, with reasons and a report.
 
     Notes
     -----

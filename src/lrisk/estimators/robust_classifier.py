@@ -80,7 +80,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     gamma : "auto" or float > 0, default="auto"
         Width of the kernel over standardised features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
     n_components : int or None, default=None
@@ -88,6 +90,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         least two of each class; None means all rows, up to 1000. The linear kernel has
         no use for it.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     random_state : int, RandomState instance or None, default=None
         For folds, samples and trees.
     verbose : int, default=0
@@ -133,6 +136,13 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     gamma_ : float or None
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    LabelErrorDetector : Says which labels are wrong, by any classifier.
+    RobustRegressor : The same for numbers.
+    RiskClassifier : For a share of wrong labels that is known, or for tail risks.
+    lrisk.audit : The whole table judged, with reasons and a report.
 
     Notes
     -----

@@ -162,6 +162,11 @@ class Huber(ClippedResidual):
     delta : float > 0, default=1.35
         Where the squared part ends, in units of the targets.
 
+    See Also
+    --------
+    Absolute : In proportion to the error from zero on.
+    Squared : Without a limit on what one row can do.
+
     Examples
     --------
     >>> import numpy as np
@@ -193,15 +198,21 @@ class Huber(ClippedResidual):
 
 
 class Pinball(ClippedResidual):
-    """Pinball loss max(τ(y − z), (τ − 1)(y − z)), least at the τ-quantile.
+    """Loss of quantile regression, max(τ(y − z), (τ − 1)(y − z)): least at a quantile.
 
-    Its conjugate is ya on −τ ≤ a ≤ 1 − τ. The kink at y = z is dealt with by smoothing,
-    and the duality gap is always that of the loss with the kink.
+    A model fitted with it predicts the τ-quantile of the targets. Its conjugate is ya
+    on −τ ≤ a ≤ 1 − τ. The kink at y = z is dealt with by smoothing, and the duality gap
+    is always that of the loss with the kink.
 
     Parameters
     ----------
     tau : float in (0, 1), default=0.5
         The quantile; ½ gives half the absolute error.
+
+    See Also
+    --------
+    Absolute : For the median.
+    sklearn.metrics.mean_pinball_loss : The mean of this loss, as a metric.
 
     Examples
     --------
@@ -231,7 +242,14 @@ class Pinball(ClippedResidual):
 
 
 class Absolute(ClippedResidual):
-    """Absolute error |y − z|, dealt with like the pinball loss, of which it is twice ½.
+    """Absolute error |y − z|: the fit goes through the middle of the targets.
+
+    It is dealt with like the pinball loss, of which it is twice ½.
+
+    See Also
+    --------
+    Pinball : For other quantiles than the median.
+    Huber : Nearly the same for large errors, and smooth at zero.
 
     Examples
     --------

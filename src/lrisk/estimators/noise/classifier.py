@@ -56,6 +56,7 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
     standardize : bool, default=False
         Standardise the features inside, with the noise.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     tol : float, default=1e-8
         Largest entry of the score at which to stop.
     max_iter : int, default=200
