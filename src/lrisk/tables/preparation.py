@@ -323,7 +323,28 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
 
 class Preparation:
-    """`TablePreparation` of rows of columns that were read once, for all folds."""
+    """Turn rows of columns that were read once into numbers, for all folds.
+
+    It is `TablePreparation` without a frame for each fold.
+
+    Parameters
+    ----------
+    columns : list of Column
+        The columns of all rows.
+
+    See Also
+    --------
+    TablePreparation : For frames, in pipelines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.tables import Preparation, table_of
+    >>> table = table_of({"size": [1, 2, 4], "y": [1.0, 3.0, 2.0]}, "y")
+    >>> preparation = Preparation(table.columns).fit(np.array([0, 1]))
+    >>> preparation.transform(np.array([2])).shape
+    (1, 1)
+    """
 
     def __init__(self, columns: list[Column]) -> None:
         self.columns = columns
