@@ -6,10 +6,12 @@ comes back (RT, YD), relatives (SA01) and an example (EX01).
 
 import importlib
 import inspect
+import pkgutil
 from enum import Enum
 
 import pytest
 
+docscrape = pytest.importorskip("numpydoc.docscrape")
 validate = pytest.importorskip("numpydoc.validate").validate
 pytest.importorskip("river")
 
@@ -72,3 +74,22 @@ def test_docstrings_are_complete():
     found = {name: codes(value) for value, name in public_objects().items()}
     assert len(found) > 150
     assert {name: own for name, own in found.items() if own} == UNFINISHED
+
+
+def resolve(name, home):
+    """What a name of a See Also stands for; without a dot it is of the same module."""
+    if not name.startswith(("lrisk.", "sklearn.")):
+        name = f"{home}.{name}"
+    return pkgutil.resolve_name(name)
+
+
+def test_relatives_exist_and_say_why_one_would_go_there():
+    count = 0
+    for value, name in public_objects().items():
+        page = docscrape.NumpyDocString(inspect.getdoc(value))
+        for relatives, reason in page["See Also"]:
+            assert reason, f"{name}: {relatives}"
+            for relative, _ in relatives:
+                assert resolve(relative, name.rpartition(".")[0]) is not value, name
+                count += 1
+    assert count > 300

@@ -32,7 +32,10 @@ KINK = 0.3
 def objective(
     spectrum: str | Spectrum = "superquantile", loss: str | Loss = "squared"
 ) -> "SpectralObjective":
-    r"""Objective for boosted trees: the spectral risk of the training losses.
+    r"""Make an objective for boosted trees that favours the worst rows, or the others.
+
+    It is the spectral risk of the training losses: a weighted mean of the sorted
+    losses.
 
     For ``objective=`` of ``LGBMRegressor``, ``LGBMClassifier``, ``XGBRegressor`` and
     ``XGBClassifier``, ``params["objective"]`` of ``lightgbm.train`` and ``obj=`` of

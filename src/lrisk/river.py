@@ -25,10 +25,12 @@ __all__ = ["KernelRegressor", "LinearRegressor"]
 
 
 class LinearRegressor(base.Regressor):
-    """Noise-corrected online linear regression (see `NoiseCorrectedRegressor`).
+    """Online linear regression for river, corrected for noise in the features.
 
     A feature that is missing from a row counts as an exact zero; `x2` must have the
     features of `x`.
+
+    As `lrisk.NoiseCorrectedRegressor` does it.
 
     Parameters
     ----------
@@ -148,7 +150,7 @@ class LinearRegressor(base.Regressor):
 
 
 class KernelRegressor(base.Regressor):
-    """Noise-corrected online kernel regression on river's rows.
+    """Online kernel regression for river, corrected for noise in the features.
 
     The features are those of the first row, sorted by name; a missing one counts as
     zero and an unknown one is refused.

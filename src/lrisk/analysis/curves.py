@@ -120,7 +120,7 @@ class SpectrumCurve(NamedTuple):
 
 
 def spectrum_curve(spectrum: str | Spectrum, *, n_levels: int = 200) -> SpectrumCurve:
-    """Show what a spectrum weighs, from the best-fitted rows to the worst.
+    """Compute how much each row counts, from the best-fitted rows to the worst.
 
     Parameters
     ----------

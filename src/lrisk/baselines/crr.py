@@ -8,7 +8,7 @@ from .ridge import weighted_ridge
 
 
 class ConsistentRobustRegressor(LinearBaseline):
-    r"""Linear regression that estimates the corruption of each label (CRR).
+    r"""Linear regression that estimates the error of each target (CRR).
 
     The model is y = Xw + b with b zero in all but k rows. With P the projection onto
     the columns of X (the ridge's hat matrix if ``alpha`` is positive),

@@ -9,7 +9,7 @@ from .ridge import weighted_ridge
 
 
 class StirRegressor(LinearBaseline):
-    r"""Linear regression by truncated reweighting in stages (STIR).
+    r"""Linear regression that weights rows by one over their residual (STIR).
 
     Each round solves a weighted ridge fit with weights
 

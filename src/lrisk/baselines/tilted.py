@@ -109,7 +109,7 @@ class TiltedEstimator(BaseEstimator):
 
 
 class TiltedRegressor(RegressorMixin, TiltedEstimator):
-    r"""Regression under a tilted risk (TERM), linear or with a kernel.
+    r"""Regression that weights rows by an exponential of their loss (TERM).
 
     Minimises over f, for t < 0,
 
@@ -236,7 +236,7 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
 
 
 class TiltedClassifier(ClassScores, TiltedEstimator):
-    r"""Classification under a tilted risk (TERM), linear or with a kernel.
+    r"""Classification that weights rows by an exponential of their loss (TERM).
 
     Minimises over f, for t < 0,
 

@@ -12,7 +12,7 @@ from .ridge import weighted_ridge
 
 
 class TorrentRegressor(LinearBaseline):
-    r"""Linear regression by thresholding residuals (TORRENT).
+    r"""Linear regression that leaves out rows of large residuals, in turns (TORRENT).
 
     Repeats, from w = 0 and S all rows, until S and w stay:
 

@@ -26,7 +26,7 @@ GROWTH = 10.0
 
 
 class RandomFeatures:
-    """Random features of a kernel in the noisy and the clean world.
+    """Random features of a kernel, for noisy rows and for clean ones.
 
     Parameters
     ----------

@@ -189,7 +189,9 @@ class Laplacian(RadialKernel):
 
 
 class Matern(RadialKernel):
-    """Matérn kernel of smoothness ν and length ℓ; s² ~ Gamma(ν, 2ℓ²/ν).
+    """Matérn kernel of smoothness ν and length ℓ.
+
+    It is a mixture of Gaussians with s² ~ Gamma(ν, 2ℓ²/ν).
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ from .base import SpectrumEstimator, as_csr, progress
 class RiskKMeans(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SpectrumEstimator
 ):
-    r"""K-means whose centres rows far from all of them do not move (trimmed k-means).
+    r"""K-means whose centres far rows do not move (trimmed k-means).
 
     ``KMeans`` minimises the mean squared distance to the nearest centre; one far row
     can take a centre for itself. This minimises a weighted mean of the *sorted*

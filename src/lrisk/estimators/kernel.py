@@ -178,7 +178,7 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
 
 
 class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
-    r"""Kernel classification without the rows told worst, or for them.
+    r"""Kernel classification without the rows predicted worst, or for them.
 
     Minimises Σσ_iℓ_(i) + α/(2W)‖f‖², a weighted mean of the *sorted* losses (see
     `RiskClassifier`), over f in the kernel's space, without an intercept. The loss is

@@ -27,7 +27,7 @@ from .row_facts import check_probabilities, check_trusted, rows_of_any_size
 
 
 class LabelErrorDetector(RowDetector):
-    """Find labels that x contradicts: wrong, or chance.
+    """Find class labels that the features contradict: wrong ones, or chance.
 
     The judgement of `RobustClassifier` alone, by any classifier. References that have
     not seen a label, among them some fitted only to rows that agree with the others,

@@ -202,7 +202,7 @@ class RiskRegressor(NumberTargets, Streaming):
 
 
 class RiskClassifier(ClassTargets, Streaming):
-    r"""Linear classification for the rows told worst, or without them, as you choose.
+    r"""Linear classification for the rows predicted worst, or without them.
 
     ``LogisticRegression`` minimises the mean loss of the rows. This minimises a
     weighted mean of the *sorted* losses, a spectral risk: ``"superquantile:0.9"`` is

@@ -56,10 +56,11 @@ def risk_path(
     max_iter: int | None = None,
     sample_weight: Any = None,
 ) -> RiskPath:
-    """Fit for every penalty and every value of the spectrum's parameter, warm-started.
+    """Fit a linear model for every penalty and every weighting of the sorted losses.
 
-    Penalties are taken from the largest down and values in the order given, each fit
-    from the one before; every one is certified like a fit of its own.
+    The weightings are values of the spectrum's parameter. Penalties are taken from the
+    largest down and values in the order given, each fit from the one before; every one
+    is certified like a fit of its own.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class SelectedStage(NamedTuple):
 
 
 class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
-    r"""(Kernel) ridge regression with an unknown share of wrong rows.
+    r"""Regression, linear or by a kernel, where some rows are wrong.
 
     Rows are compared with a robust reference that they have not moved: a flexible one,
     whatever the final model is, or the line of the majority where rows are nearer to

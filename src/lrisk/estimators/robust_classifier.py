@@ -51,7 +51,7 @@ class SelectedFit(NamedTuple):
 
 
 class RobustClassifier(ClassifierMixin, RobustEstimator):
-    r"""(Kernel) logistic classification with an unknown share of wrong rows.
+    r"""Classification, linear or by a kernel, where some labels are wrong.
 
     A row of class k is labelled j with probability T[k, j],
 

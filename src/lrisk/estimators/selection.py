@@ -181,7 +181,9 @@ def held_out_losses(model: Any, X: Any, y: Any) -> Floats:
 
 
 class RiskRegressorCV(RegressorMixin, PenaltySearch):
-    """`RiskRegressor` that chooses alpha by the held-out risk of the same spectrum.
+    """`RiskRegressor` that chooses its penalty by the losses of held-out rows.
+
+    These are sorted and weighted as in the fits themselves, by the same spectrum.
 
     Parameters
     ----------
@@ -253,7 +255,9 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
 
 
 class RiskClassifierCV(ClassifierMixin, PenaltySearch):
-    """`RiskClassifier` that chooses alpha by the held-out risk of the same spectrum.
+    """`RiskClassifier` that chooses its penalty by the losses of held-out rows.
+
+    These are sorted and weighted as in the fits themselves, by the same spectrum.
 
     Parameters
     ----------

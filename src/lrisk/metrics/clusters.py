@@ -12,7 +12,7 @@ from ..ranking import check_row_weights
 def clustering_accuracy(
     y_true: ArrayLike, labels: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of rows in the right cluster, under the best matching of names.
+    """Compute the share of rows in the right cluster, under the best matching of names.
 
     Clusters have no names of their own, so each is first matched with one class, and
     each class with one cluster, such that the most rows agree (paper 1, appendix

@@ -116,7 +116,7 @@ def risk_interval(
     n_resamples: int = 999,
     random_state: int | np.random.Generator | None = 0,
 ) -> RiskInterval:
-    r"""Confidence interval of the spectral risk on new rows.
+    r"""Compute a confidence interval of a model's risk on new rows.
 
     Parameters
     ----------
@@ -213,10 +213,11 @@ def compare_risks(
     n_resamples: int = 999,
     random_state: int | np.random.Generator | None = 0,
 ) -> RiskComparison:
-    """Confidence interval of the difference of two models' risks on the same rows.
+    """Compute a confidence interval of the difference of two models' risks.
 
-    Rows are resampled in pairs (percentile-t, as in `risk_interval`): what is hard for
-    both models cancels, and the interval is narrower than those of the risks suggest.
+    Both are of the same rows. These are resampled in pairs (percentile-t, as in
+    `risk_interval`): what is hard for both models cancels, and the interval is narrower
+    than those of the risks suggest.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ def make_risk_scorer(
 def loss_quantiles(
     losses: ArrayLike, levels: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> Floats:
-    """Compute quantiles of losses: the smallest loss that a share u does not exceed.
+    """Compute quantiles: the smallest loss that at least a share u does not exceed.
 
     Parameters
     ----------

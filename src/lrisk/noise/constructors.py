@@ -114,7 +114,7 @@ def local_differential_privacy(
     delta: float = 0.0,
     sensitivity: float = 1.0,
 ) -> GaussianNoise | LaplaceNoise:
-    """Noise that a locally private mechanism adds to each row.
+    """Make the noise that a locally private mechanism adds to each row.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class Exact(Noise):
 
 
 class Replicates(Noise):
-    """Nothing is known, but each row was observed at least twice, independently.
+    """Noise of which nothing is known, in rows observed at least twice, independently.
 
     The products of different copies are free of bias (paper 3, algorithm 1, left).
 
