@@ -194,7 +194,7 @@ class CorrectedRows(NamedTuple):
     covariance : Covariance
         Covariance C_i of the noise of that mean.
     cross : array of shape (d,)
-        Covariance c of the noise of a row with the noise of y.
+        Covariance c = Cov(n, noise of y).
 
     See Also
     --------
