@@ -159,7 +159,7 @@ def contamination_path(
     cv : int or splitter, default=5
         Folds, as in scikit-learn.
     loss : {"squared", "absolute", "log"} or None
-        By default |residual|, or log loss where there is `predict_proba`.
+        By default ``|residual|``, or log loss where there is `predict_proba`.
 
     Returns
     -------

@@ -123,9 +123,10 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "laplacian", "cosine", "precomputed"} or \
-            callable, default="linear"
-        ``"linear"`` has an intercept, the others none, as ``KernelRidge``.
+    kernel : str or callable, default="linear"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"laplacian"``, ``"cosine"`` and
+        ``"precomputed"``. ``"linear"`` has an intercept, the others none, as
+        ``KernelRidge``.
     t : float ≤ 0, default=-2.0
         Tilt; the more negative, the less large losses count. 0 is the ordinary fit.
     alpha : float ≥ 0, default=1.0
@@ -248,9 +249,9 @@ class TiltedClassifier(ClassScores, TiltedEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "laplacian", "cosine", "precomputed"} or \
-            callable, default="linear"
-        ``"linear"`` has an intercept, the others none.
+    kernel : str or callable, default="linear"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"laplacian"``, ``"cosine"`` and
+        ``"precomputed"``. ``"linear"`` has an intercept, the others none.
     t : float ≤ 0, default=-2.0
         Tilt; the more negative, the less large losses count. 0 is the ordinary fit.
     alpha : float > 0, default=1.0

@@ -35,8 +35,8 @@ class TorrentRegressor(LinearBaseline):
     fit_intercept : bool, default=True
         Fit a constant b besides the slopes.
     start : {"all", "zero"}, default="all"
-        The first S: all rows as in the paper, or those of lowest |y| about its median,
-        which is safe against gross errors in the features.
+        The first S: all rows as in the paper, or those of lowest ``|y|`` about its
+        median, which is safe against gross errors in the features.
     switch : float in [0, 1], default=0.05
         For ``"hyb"``; the paper's Δ/n.
     tol : float ≥ 0, default=1e-6

@@ -43,7 +43,7 @@ class RiskRegressor(NumberTargets, Streaming):
         ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
         By default the mean of the worse half; see Notes.
     loss : {"squared", "huber", "absolute", "pinball"} or Loss, default="squared"
-        What one row costs: ½r² of its residual r, or `lrisk.losses.Huber`, |r|, or
+        What one row costs: ½r² of its residual r, or `lrisk.losses.Huber`, ``|r|``, or
         `lrisk.losses.Pinball`. Parameters follow a colon, as in ``"huber:1.35"`` and
         ``"pinball:0.9"``, or come with an object and are then searched as
         ``loss__delta`` and ``loss__tau``. Absolute and pinball loss, which have a kink,
@@ -102,7 +102,7 @@ class RiskRegressor(NumberTargets, Streaming):
         Objective, gap (infinite until one is proven) and time after each iteration; a
         ``"note"`` says why the solver was changed.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
@@ -282,7 +282,7 @@ class RiskClassifier(ClassTargets, Streaming):
         Objective, gap (infinite until one is proven) and time after each iteration; a
         ``"note"`` says why the solver was changed.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

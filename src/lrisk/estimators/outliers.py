@@ -69,7 +69,7 @@ class OutlierDetector(RowDetector):
     expected_false_flags_ : float
         Σ(1 − p) over flagged rows.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -90,8 +90,8 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "laplacian", "cosine"} or callable, \
-            default="linear"
+    kernel : str or callable, default="linear"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"laplacian"`` and ``"cosine"``.
         Positive definite kernels only; a callable takes two (standardised) rows.
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong rows. A number is taken at its word: so many rows are left out.
@@ -162,7 +162,7 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
     alpha_ : float
     gamma_ : float or None
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -67,9 +67,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "laplacian", "cosine", "precomputed"} or \
-            callable, default="linear"
-        Positive definite kernels only; a callable takes two (standardised) rows.
+    kernel : str or callable, default="linear"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"laplacian"``, ``"cosine"`` and
+        ``"precomputed"``. Positive definite kernels only; a callable takes two
+        (standardised) rows.
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong rows. A number is taken at its word: so many rows are flagged.
     alpha : "auto" or float > 0, default="auto"
@@ -135,7 +136,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     alpha_ : float
     gamma_ : float or None
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -154,9 +154,9 @@ class ClippedResidual(Loss):
 class Huber(ClippedResidual):
     """Huber's loss: squared for small errors, in proportion to large ones.
 
-    It is ½(y − z)² up to |y − z| = δ, then δ|y − z| − ½δ². Large residuals cost in
-    proportion to their size, so one row pulls at the fit with a force of at most δ; the
-    conjugate is that of squared loss on |a| ≤ δ.
+    It is ½(y − z)² up to ``|y − z|`` = δ, then ``δ|y − z| − ½δ²``. Large residuals cost
+    in proportion to their size, so one row pulls at the fit with a force of at most δ;
+    the conjugate is that of squared loss on ``|a| ≤ δ``.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class Pinball(ClippedResidual):
 
 
 class Absolute(ClippedResidual):
-    """Absolute error |y − z|: the fit goes through the median of the targets.
+    """Absolute error ``|y − z|``: the fit goes through the median of the targets.
 
     It is dealt with like the pinball loss, of which it is twice ½.
 

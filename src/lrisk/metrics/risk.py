@@ -32,7 +32,7 @@ def row_losses(
     y_pred : array-like of shape (n,), or (n, n_classes) for ``"log"``
         Predictions; probabilities in the order of `labels` for ``"log"``.
     loss : {"squared", "absolute", "log"}, default="squared"
-        ½(y − z)² as the estimators minimise it, |y − z|, or −log p_y.
+        ½(y − z)² as the estimators minimise it, ``|y − z|``, or −log p_y.
     labels : array-like of shape (n_classes,) or None
         Classes in the order of the columns; by default those of `y_true`, sorted.
 
@@ -103,7 +103,7 @@ def risk_score(
     spectrum : str or Spectrum, default="superquantile"
         How the sorted losses are weighted, as in `lrisk.RiskRegressor`.
     loss : {"squared", "absolute", "log"}, default="squared"
-        ½(y − z)² as the estimators minimise it, |y − z|, or −log p_y.
+        ½(y − z)² as the estimators minimise it, ``|y − z|``, or −log p_y.
     labels : array-like of shape (n_classes,) or None, default=None
         Classes in the order of the columns; by default those of `y_true`, sorted.
     sample_weight : array-like of shape (n,) or None, default=None

@@ -60,7 +60,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Position in the table of the column that each column of the matrix comes from.
     scaling_ : named tuple (centre, scale) of arrays of shape (n_features_out,)
     n_features_in_ : int
-    feature_names_in_ : array of str of shape (n_features_in_,)
+    feature_names_in_ : array of str of shape (n_features,)
         Only if the table had names.
 
     See Also

@@ -72,7 +72,7 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
         no root that far (then the fit warns).
     n_iter_ : int
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -149,7 +149,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         ``fit_intercept=False`` (a centre of noisy targets, too, has their noise);
         infinite otherwise.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -101,7 +101,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
     location_, scale_ : arrays of shape (n_features,)
         Of the features, if `standardize`.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
