@@ -75,7 +75,7 @@ class LossQuantileDisplay:
         estimator : fitted regressor or classifier
         X, y : rows
         loss : {"squared", "absolute", "log"} or None
-            By default |residual|, or log loss where there is `predict_proba`.
+            By default ``|residual|``, or log loss where there is `predict_proba`.
         sample_weight : array-like of shape (n,) or None
         name : str or None
             By default the class of the estimator.

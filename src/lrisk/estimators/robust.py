@@ -412,8 +412,9 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            If the fit itself was given a contamination, |u|/(|u| + c), with u residuals
-            in local noise scales and c the least |u| among its flagged rows.
+            If the fit itself was given a contamination, ``|u|/(|u| + c)``, with u
+            residuals in local noise scales and c the least ``|u|`` among its flagged
+            rows.
         """
         check_is_fitted(self)
         if contamination is not None:

@@ -58,7 +58,7 @@ class Loss(Parameters):
 
     @property
     def lipschitz(self) -> float:
-        """Largest slope sup |ℓ′|, or infinity."""
+        """Largest slope ``sup |ℓ′|``, or infinity."""
         raise NotImplementedError
 
     def value(self, y: Floats, z: Floats) -> Floats:

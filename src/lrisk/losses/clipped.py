@@ -128,7 +128,7 @@ class ClippedResidual(Loss):
         return self if width <= self.width else Softened(*self.bounds, width)
 
     def scale(self, y: Floats, mass: Floats, center: float) -> float:
-        """The mean of |y − c| over the smaller bound."""
+        """The mean of ``|y − c|`` over the smaller bound."""
         low, high = self.bounds
         return (float(mass @ np.abs(y - center)) or 1.0) / min(-low, high)
 

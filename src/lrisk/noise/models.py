@@ -357,7 +357,7 @@ class CharacteristicNoise(Noise):
         return expanded(self, "cov", cov, n_features)
 
     def characteristic(self, omega: Floats, factor: float = 1.0) -> AnyArray:
-        """φ(√factor · ω), checked: shape (m,), |φ| ≤ 1."""
+        """φ(√factor · ω), checked: shape (m,), ``|φ| ≤ 1``."""
         values = np.asarray(self.phi(np.sqrt(factor) * omega))
         if values.shape != (len(omega),):
             rule = f"giving shape ({len(omega)},) for {len(omega)} frequencies"

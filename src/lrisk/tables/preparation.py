@@ -359,7 +359,7 @@ class Preparation:
         return self
 
     def transform(self, rows: Indices) -> Floats:
-        """The matrix of these rows, of shape (len(rows), len(names_))."""
+        """The matrix of these rows, of shape ``(len(rows), len(names_))``."""
         return self.table.transform_columns([c.take(rows) for c in self.columns])
 
     def position(self, column: int) -> int:
