@@ -32,7 +32,10 @@ KINK = 0.3
 def objective(
     spectrum: str | Spectrum = "superquantile", loss: str | Loss = "squared"
 ) -> "SpectralObjective":
-    r"""Objective for boosted trees: the spectral risk of the training losses.
+    r"""Make an objective for boosted trees that favours the worst rows, or the others.
+
+    It is the spectral risk of the training losses: a weighted mean of the sorted
+    losses.
 
     For ``objective=`` of ``LGBMRegressor``, ``LGBMClassifier``, ``XGBRegressor`` and
     ``XGBClassifier``, ``params["objective"]`` of ``lightgbm.train`` and ``obj=`` of
@@ -88,7 +91,7 @@ def objective(
 def lightgbm_metric(
     spectrum: str | Spectrum = "superquantile", loss: str | Loss = "squared"
 ) -> "LightGBMMetric":
-    """Risk of an evaluation set for LightGBM, to stop early on.
+    """Make the metric by which LightGBM stops early: the risk of an evaluation set.
 
     For ``eval_metric=`` of `fit` and ``feval=`` of ``lightgbm.train``, beside an
     objective of this module: with a built-in one LightGBM passes probabilities, and
@@ -97,6 +100,7 @@ def lightgbm_metric(
     Parameters
     ----------
     spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `objective`.
     loss : str or Loss, default="squared"
         As in `objective`.
 
@@ -104,6 +108,11 @@ def lightgbm_metric(
     -------
     callable
         Gives (name, risk, False).
+
+    See Also
+    --------
+    objective : What LightGBM minimises, for the same risk.
+    xgboost_metric : The same for XGBoost.
 
     Examples
     --------
@@ -117,7 +126,7 @@ def lightgbm_metric(
 def xgboost_metric(
     spectrum: str | Spectrum = "superquantile", loss: str | Loss = "squared"
 ) -> "XGBoostMetric":
-    """Risk of an evaluation set for XGBoost, to stop early on.
+    """Make the metric by which XGBoost stops early: the risk of an evaluation set.
 
     For ``eval_metric=`` of the estimators and ``custom_metric=`` of ``xgboost.train``,
     beside an objective of this module.
@@ -125,6 +134,7 @@ def xgboost_metric(
     Parameters
     ----------
     spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `objective`.
     loss : str or Loss, default="squared"
         As in `objective`.
 
@@ -132,6 +142,11 @@ def xgboost_metric(
     -------
     callable
         Gives the risk, or (name, risk) if it is called with a data set.
+
+    See Also
+    --------
+    objective : What XGBoost minimises, for the same risk.
+    lightgbm_metric : The same for LightGBM.
 
     Examples
     --------
@@ -143,7 +158,7 @@ def xgboost_metric(
 
 
 def probabilities(scores: Any) -> Floats:
-    """Probabilities of classes from scores.
+    """Turn scores of boosted trees into probabilities of classes.
 
     Parameters
     ----------
@@ -153,6 +168,11 @@ def probabilities(scores: Any) -> Floats:
     Returns
     -------
     array of shape (n, n_classes)
+        Probabilities; those of a row sum to one.
+
+    See Also
+    --------
+    objective : Under it LightGBM returns scores where it would give probabilities.
 
     Examples
     --------

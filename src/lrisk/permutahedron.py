@@ -320,15 +320,18 @@ def risk_weights(
     smoothing: str | None = None,
     nu: float = 0.0,
 ) -> Floats:
-    """Weights λ with which the rows enter the (sub)gradient of the spectral risk.
+    """Compute the weight of each row in a weighted mean of the sorted losses.
 
-    Σ λ_i ∇ℓ_i is a subgradient of the risk Σ σ_i ℓ_(i) in whatever the losses depend
-    on.
+    These are the weights λ with which rows enter the (sub)gradient of the spectral
+    risk: Σ λ_i ∇ℓ_i is a subgradient of the risk Σ σ_i ℓ_(i) in whatever the losses
+    depend on.
 
     Parameters
     ----------
     losses : array-like of shape (n,)
+        The losses, one for each row, in any order.
     spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `RiskRegressor`.
     sample_weight : array-like of shape (n,) or None
         A weight k counts like k rows.
     smoothing : {"l2", "entropy"} or None
@@ -340,6 +343,11 @@ def risk_weights(
     -------
     array of shape (n,)
         Non-negative, of sum one. Tied losses share by mass.
+
+    See Also
+    --------
+    risk : The weighted mean itself.
+    lrisk.boosting.objective : Uses these weights in boosted trees.
 
     Examples
     --------

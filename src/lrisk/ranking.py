@@ -375,18 +375,30 @@ def risk(
     spectrum: str | Spectrum = "superquantile",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Spectral risk Σ σ_i ℓ_(i) of given losses (paper 1, equation 2).
+    """Compute a spectral risk: a weighted mean of losses, weighted by their rank.
+
+    The mean of the largest half for ``"superquantile:0.5"``, the plain average for
+    ``"mean"``; in general Σ σ_i ℓ_(i) over the sorted losses (paper 1, equation 2).
 
     Parameters
     ----------
     losses : array-like of shape (n,)
+        The losses, one for each row, in any order.
     spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `RiskRegressor`.
     sample_weight : array-like of shape (n,) or None
         A weight k counts like k rows.
 
     Returns
     -------
     float
+        The risk, in units of the losses.
+
+    See Also
+    --------
+    risk_weights : What each row contributes to this number.
+    lrisk.metrics.risk_score : From targets and predictions.
+    lrisk.metrics.risk_interval : With a confidence interval.
 
     Examples
     --------

@@ -25,10 +25,12 @@ __all__ = ["KernelRegressor", "LinearRegressor"]
 
 
 class LinearRegressor(base.Regressor):
-    """Noise-corrected online linear regression (see `NoiseCorrectedRegressor`).
+    """Online linear regression for river, corrected for noise in the features.
 
     A feature that is missing from a row counts as an exact zero; `x2` must have the
     features of `x`.
+
+    As `lrisk.NoiseCorrectedRegressor` does it.
 
     Parameters
     ----------
@@ -37,10 +39,20 @@ class LinearRegressor(base.Regressor):
         feature, or in full, is in the order in which features first appear, and may be
         for more features than have appeared so far.
     learning_rate : "auto", "theory" or float
+        Size of the online step, as in `lrisk.NoiseCorrectedRegressor`.
     radius : "auto" or float
+        Largest length of the coefficients, as in `lrisk.NoiseCorrectedRegressor`.
     average : bool
+        Predict with the average of the online iterates.
     correction : float in [0, 1]
+        Share of the noise to correct for; 0 ignores it.
     fit_intercept : bool
+        Learn a constant besides the slopes.
+
+    See Also
+    --------
+    KernelRegressor : For relations that are not linear.
+    lrisk.NoiseCorrectedRegressor : The same for arrays, in scikit-learn's way.
 
     Examples
     --------
@@ -138,7 +150,7 @@ class LinearRegressor(base.Regressor):
 
 
 class KernelRegressor(base.Regressor):
-    """Noise-corrected online kernel regression on river's rows.
+    """Online kernel regression for river, corrected for noise in the features.
 
     The features are those of the first row, sorted by name; a missing one counts as
     zero and an unknown one is refused.
@@ -147,6 +159,11 @@ class KernelRegressor(base.Regressor):
     ----------
     estimator : NoiseCorrectedKernelRegressor
         With `gamma` set, and a `budget` or `random_features` for endless streams.
+
+    See Also
+    --------
+    LinearRegressor : The same for linear relations.
+    lrisk.NoiseCorrectedKernelRegressor : The same for arrays, in scikit-learn's way.
 
     Examples
     --------

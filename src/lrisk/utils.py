@@ -30,7 +30,7 @@ _MIXINS = {
 def all_estimators(
     type_filter: str | list[str] | None = None,
 ) -> list[tuple[str, type[BaseEstimator]]]:
-    """Every estimator of lrisk, as ``sklearn.utils.all_estimators``.
+    """List every estimator of lrisk, as ``sklearn.utils.all_estimators`` does.
 
     Parameters
     ----------
@@ -42,6 +42,10 @@ def all_estimators(
     -------
     list of (str, class)
         Names and classes, sorted by name.
+
+    See Also
+    --------
+    sklearn.utils.all_estimators : Those of scikit-learn.
 
     Examples
     --------

@@ -14,18 +14,35 @@ from ..spectra import parse_spectrum
 
 @dataclass
 class ClusterMap:
-    """A clustering in two coordinates.
+    """A clustering in two coordinates, ready to be drawn.
 
-    Attributes
+    Parameters
     ----------
     points : array of shape (n, 2)
+        The rows, in the two coordinates.
     centers : array of shape (k, 2)
+        The centres of the clusters, in the same coordinates.
     labels : array of shape (n,)
         Nearest centre, trimmed or not.
     inlier_mask : array of bool of shape (n,)
         False for trimmed rows.
     axes : tuple of two str
         What the coordinates are.
+
+    See Also
+    --------
+    cluster_map : Makes it from a fitted model.
+    lrisk.displays.ClusterDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from lrisk import RiskKMeans
+    >>> from lrisk.analysis import cluster_map
+    >>> from lrisk.datasets import make_dirty_clouds
+    >>> X, _ = make_dirty_clouds(random_state=0)
+    >>> found = cluster_map(RiskKMeans(3, random_state=0).fit(X), X)
+    >>> found.points.shape, found.centers.shape
+    ((400, 2), (3, 2))
     """
 
     points: Floats
@@ -38,11 +55,12 @@ class ClusterMap:
 def cluster_map(
     estimator: RiskKMeans, X: Any, *, features: tuple[int, int] | None = None
 ) -> ClusterMap:
-    """Where the rows and the centres lie, and which rows the spectrum trims.
+    """Show where rows and centres lie, and which rows are left out, in two coordinates.
 
     Parameters
     ----------
     estimator : fitted RiskKMeans
+        A fitted `lrisk.RiskKMeans`.
     X : {array-like, sparse matrix} of shape (n, d)
         Rows to show; they are ranked and trimmed among themselves.
     features : pair of int or None
@@ -53,6 +71,11 @@ def cluster_map(
     Returns
     -------
     ClusterMap
+        Rows and centres in two coordinates, labels, and which rows are kept.
+
+    See Also
+    --------
+    lrisk.displays.ClusterDisplay : Draws it.
 
     Examples
     --------

@@ -10,18 +10,34 @@ from .._typing import Floats
 
 
 class Convergence(NamedTuple):
-    """The records of a fit as arrays, one entry per record.
+    """How a fit went: one entry per record of its history.
 
-    Attributes
+    Parameters
     ----------
     iteration, passes, seconds : arrays of shape (m,)
         What was spent so far; `passes` over the data is NaN where it is not counted.
     objective : array of shape (m,)
+        Value of what is minimised, penalty included.
     gap : array of shape (m,)
         Relative duality gap; infinite or NaN where there is none.
     excess : array of shape (m,)
         Objective less the best of the run, relative to that: what is left where there
         is no gap.
+
+    See Also
+    --------
+    convergence : Makes it from a fitted model.
+    lrisk.displays.ConvergenceDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.analysis import convergence
+    >>> X = np.arange(20.0)[:, None]
+    >>> run = convergence(RiskRegressor().fit(X, np.sqrt(X[:, 0])))
+    >>> bool(run.objective[-1] <= run.objective[0])
+    True
     """
 
     iteration: Floats
@@ -33,7 +49,21 @@ class Convergence(NamedTuple):
 
 
 def convergence(estimator: Any) -> Convergence:
-    """Read `history_` of a fitted estimator.
+    """Turn the `history_` of a fitted estimator into arrays.
+
+    Parameters
+    ----------
+    estimator : fitted estimator with a `history_`
+        For example a `lrisk.RiskRegressor`.
+
+    Returns
+    -------
+    Convergence
+        One entry per record: iteration, seconds, objective, gap.
+
+    See Also
+    --------
+    lrisk.displays.ConvergenceDisplay : Draws it.
 
     Examples
     --------

@@ -13,7 +13,29 @@ from ..spectra import Spectrum, parse_spectrum
 
 
 class LossQuantiles(NamedTuple):
-    """A quantile curve: at most a share 1 − `levels` of the losses exceeds `values`."""
+    """Losses by the share of rows that stay below them.
+
+    At most a share 1 − `levels` of the losses exceeds `values`.
+
+    Parameters
+    ----------
+    levels : array of shape (m,)
+        Shares of the rows, from 0 to 1.
+    values : array of shape (m,)
+        The loss at each of them.
+
+    See Also
+    --------
+    quantile_curve : Makes it from losses.
+    lrisk.displays.LossQuantileDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from lrisk.analysis import quantile_curve
+    >>> curve = quantile_curve([3.0, 1.0, 2.0, 4.0], n_levels=3)
+    >>> curve.levels, curve.values
+    (array([0. , 0.5, 1. ]), array([1., 2., 4.]))
+    """
 
     levels: Floats
     values: Floats
@@ -22,7 +44,26 @@ class LossQuantiles(NamedTuple):
 def quantile_curve(
     losses: ArrayLike, *, sample_weight: ArrayLike | None = None, n_levels: int = 101
 ) -> LossQuantiles:
-    """Quantiles of losses at equally spaced levels from 0 to 1.
+    """Compute quantiles of losses at equally spaced levels from 0 to 1.
+
+    Parameters
+    ----------
+    losses : array-like of shape (n,)
+        The losses, in any order.
+    sample_weight : array-like of shape (n,) or None, default=None
+        A weight k counts like k rows.
+    n_levels : int, default=101
+        How many levels, both ends included.
+
+    Returns
+    -------
+    LossQuantiles
+        The levels and the loss at each of them.
+
+    See Also
+    --------
+    lrisk.metrics.loss_quantiles : At levels of your own.
+    lrisk.displays.LossQuantileDisplay : Draws it.
 
     Examples
     --------
@@ -49,9 +90,9 @@ def estimator_losses(estimator: Any, X: Any, y: Any, loss: str | None) -> Floats
 
 
 class SpectrumCurve(NamedTuple):
-    """A spectrum over the mass of rows in ascending order of loss.
+    """How much each row counts, in ascending order of loss.
 
-    Attributes
+    Parameters
     ----------
     levels : array of shape (m,)
         Middles of m equal parts of [0, 1].
@@ -60,6 +101,17 @@ class SpectrumCurve(NamedTuple):
         count. Averages 1.
     cumulative : array of shape (m,)
         S at the upper end of each part.
+
+    See Also
+    --------
+    spectrum_curve : Makes it from the name of a spectrum.
+    lrisk.displays.SpectrumDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from lrisk.analysis import spectrum_curve
+    >>> spectrum_curve("subquantile:0.5", n_levels=4).density
+    array([2., 2., 0., 0.])
     """
 
     levels: Floats
@@ -68,7 +120,24 @@ class SpectrumCurve(NamedTuple):
 
 
 def spectrum_curve(spectrum: str | Spectrum, *, n_levels: int = 200) -> SpectrumCurve:
-    """What a spectrum weighs, from the best-fitted rows to the worst.
+    """Compute how much each row counts, from the best-fitted rows to the worst.
+
+    Parameters
+    ----------
+    spectrum : str or Spectrum
+        How sorted losses are weighted, as in `lrisk.RiskRegressor`.
+    n_levels : int, default=200
+        Equal parts into which the rows are divided.
+
+    Returns
+    -------
+    SpectrumCurve
+        Level, density and cumulative weight of each part.
+
+    See Also
+    --------
+    lrisk.risk_weights : Weights of given losses.
+    lrisk.displays.SpectrumDisplay : Draws it.
 
     Examples
     --------

@@ -10,9 +10,9 @@ from .._typing import Bools, Floats, Indices
 
 
 class LossSummary(NamedTuple):
-    """Losses of a fit in two groups, ready to be drawn.
+    """Losses of kept rows and of those left out, ready to be drawn.
 
-    Attributes
+    Parameters
     ----------
     edges : array of shape (n_bins + 1,)
         Ends of the bins, in units of loss.
@@ -21,11 +21,26 @@ class LossSummary(NamedTuple):
     cut : float
         The largest loss that counts; rows above it are left out.
     n_kept, n_left_out : int
+        How many rows there are in either group.
     ratio : float
         Mean loss of the rows left out over that of the kept ones; infinite if those
         cost nothing, NaN if no row is left out.
     log : bool
         Whether the bins are equal on a logarithmic scale.
+
+    See Also
+    --------
+    summarise_losses : Makes it from losses.
+    lrisk.displays.LossDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.analysis import summarise_losses
+    >>> losses, kept = np.array([1.0, 2.0, 50.0]), np.array([True, True, False])
+    >>> summary = summarise_losses(losses, kept)
+    >>> summary.n_kept, summary.n_left_out, summary.cut
+    (2, 1, 2.0)
     """
 
     edges: Floats
@@ -41,7 +56,7 @@ class LossSummary(NamedTuple):
 def summarise_losses(
     losses: Floats, inlier_mask: Bools, *, n_bins: int = 40, log: bool = True
 ) -> LossSummary:
-    """Histogram of losses by group, and the cut between the groups.
+    """Count losses in bins by group, and find the cut between the groups.
 
     Parameters
     ----------
@@ -50,9 +65,20 @@ def summarise_losses(
     inlier_mask : array of shape (n,)
         True for kept rows.
     n_bins : int, default=40
+        How many bins.
     log : bool, default=True
         Bins of equal ratio: losses of kept and wrong rows often differ by orders of
         magnitude. Losses of zero go into the first bin.
+
+    Returns
+    -------
+    LossSummary
+        Bins and counts of both groups, and the cut.
+
+    See Also
+    --------
+    left_out : The rows that were left out, one by one.
+    lrisk.displays.LossDisplay : Draws it.
 
     Examples
     --------
@@ -101,16 +127,24 @@ def summarise_losses(
 
 
 def left_out(estimator: Any) -> tuple[Indices, Floats]:
-    """Training rows that a trimmed fit left out and their losses, worst first.
+    """List the training rows that a trimmed fit left out and their losses, worst first.
 
     Parameters
     ----------
     estimator : fitted estimator with `losses_` and `inlier_mask_`
+        For example a `lrisk.RiskRegressor` under ``"subquantile:0.9"``.
 
     Returns
     -------
     rows : array of shape (m,)
+        Numbers of the rows, from 0.
     losses : array of shape (m,)
+        Their losses at the fit.
+
+    See Also
+    --------
+    summarise_losses : Histograms of both groups of rows.
+    outlier_map : For robust models, which find the share of wrong rows themselves.
 
     Examples
     --------

@@ -18,15 +18,33 @@ SHARES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 
 
 class OutlierMap(NamedTuple):
-    """Residual, score and flag of each training row.
+    """Residual, score and flag of each training row, ready to be drawn.
 
-    Attributes
+    Parameters
     ----------
     residual : array of shape (n,)
         In units of the local noise; of a label, the root of twice its log loss.
     score : array of shape (n,)
         Chance that the row does not belong to the others.
     flagged : array of bool of shape (n,)
+        True where the row was judged wrong.
+
+    See Also
+    --------
+    outlier_map : Makes it from a robust model.
+    lrisk.displays.OutlierDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.analysis import OutlierMap
+    >>> found = OutlierMap(
+    ...     residual=np.array([0.1, -9.0]),
+    ...     score=np.array([0.0, 0.9]),
+    ...     flagged=np.array([False, True]),
+    ... )
+    >>> found.residual[found.flagged]
+    array([-9.])
     """
 
     residual: Floats
@@ -35,12 +53,24 @@ class OutlierMap(NamedTuple):
 
 
 def outlier_map(estimator: Any, X: Any, y: Any) -> OutlierMap:
-    """What a robust estimator found on its training rows.
+    """Collect what a robust estimator found on its training rows.
 
     Parameters
     ----------
     estimator : fitted RobustRegressor or RobustClassifier
+        A fitted `lrisk.RobustRegressor` or `lrisk.RobustClassifier`.
     X, y : the rows it was fitted on
+        Features and targets of these rows, in the same order.
+
+    Returns
+    -------
+    OutlierMap
+        Residual, score and flag of each row.
+
+    See Also
+    --------
+    left_out : For fits that trim a given share.
+    lrisk.displays.OutlierDisplay : Draws it.
 
     Examples
     --------
@@ -68,7 +98,33 @@ def outlier_map(estimator: Any, X: Any, y: Any) -> OutlierMap:
 
 
 class ContaminationPath(NamedTuple):
-    """Held-out loss by the share of the worst rows left out of training."""
+    """Held-out loss by the share of the worst rows left out of training.
+
+    Parameters
+    ----------
+    shares : array of shape (m,)
+        Shares of the training rows that were left out.
+    mean : array of shape (m,)
+        Mean loss of the held-out rows, averaged over folds.
+    median : array of shape (m,)
+        Median loss of the held-out rows, on which wrong ones have little say.
+
+    See Also
+    --------
+    contamination_path : Makes it, for any estimator.
+    lrisk.displays.ContaminationPathDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from lrisk.analysis import contamination_path
+    >>> X = np.arange(40.0)[:, None]
+    >>> y = X[:, 0] + 100.0 * (X[:, 0] % 10 == 0)  # a tenth is wrong
+    >>> path = contamination_path(Ridge(), X, y, y - X[:, 0], shares=[0.0, 0.1])
+    >>> bool(path.median[0] > 1 > path.median[1])
+    True
+    """
 
     shares: Floats
     mean: Floats
@@ -95,12 +151,25 @@ def contamination_path(
     estimator : estimator
         Cloned and fitted once per share and fold.
     X, y : arrays of n rows
+        Features and targets of n rows.
     badness : array of shape (n,)
         Rows with the largest are left out first; of equal ones, the later.
     shares : sequence of numbers in [0, 1)
+        Shares of the training rows to leave out.
     cv : int or splitter, default=5
+        Folds, as in scikit-learn.
     loss : {"squared", "absolute", "log"} or None
-        By default |residual|, or log loss where there is `predict_proba`.
+        By default ``|residual|``, or log loss where there is `predict_proba`.
+
+    Returns
+    -------
+    ContaminationPath
+        Mean and median held-out loss for each share.
+
+    See Also
+    --------
+    robust_path : The same for a robust model that was fitted already.
+    lrisk.displays.ContaminationPathDisplay : Draws it.
 
     Examples
     --------
@@ -142,9 +211,43 @@ def contamination_path(
 
 
 def robust_path(estimator: Any, X: Any, y: Any, **options: Any) -> ContaminationPath:
-    """The path of a fitted robust estimator: its ordinary fit, its order of the rows.
+    """Compute the held-out losses without the rows that a robust model doubts most.
 
-    Rows are left out by score and, where scores are equal, by size of the residual.
+    The path of a fitted robust estimator: its ordinary fit, its order of the rows. Rows
+    are left out by score and, where scores are equal, by size of the residual.
+
+    Parameters
+    ----------
+    estimator : fitted RobustRegressor or RobustClassifier
+        Its scores say which rows go first.
+    X, y : arrays of n rows
+        Features and targets of the rows it was fitted to, in the same order.
+    **options : dict
+        Passed to `contamination_path`: `shares`, `cv` and `loss`.
+
+    Returns
+    -------
+    ContaminationPath
+        Mean and median held-out loss for each share.
+
+    See Also
+    --------
+    contamination_path : The same for any estimator and any order of the rows.
+    lrisk.displays.ContaminationPathDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk import RobustRegressor
+    >>> from lrisk.analysis import robust_path
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = X[:, 0] + 0.1 * rng.normal(size=80)
+    >>> y[:8] += 5.0
+    >>> model = RobustRegressor(random_state=0).fit(X, y)
+    >>> path = robust_path(model, X, y, shares=[0.0, 0.1])
+    >>> bool(path.median[1] < path.median[0])
+    True
     """
     found = outlier_map(estimator, X, y)
     order = np.lexsort((np.abs(found.residual), found.score))

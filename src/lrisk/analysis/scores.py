@@ -9,9 +9,9 @@ from .._typing import Floats, Indices
 
 
 class ThresholdCurve(NamedTuple):
-    """What every threshold would flag.
+    """How many rows every threshold would flag, and how many of them wrongly.
 
-    Attributes
+    Parameters
     ----------
     levels : array of shape (m,)
         Ascending; holds the threshold in use.
@@ -21,6 +21,19 @@ class ThresholdCurve(NamedTuple):
         Σ (1 − score) over those rows: how many of them fit, if scores are chances.
     chosen : int
         Position of the threshold in use.
+
+    See Also
+    --------
+    threshold_curve : Makes it from scores.
+    score_histogram : How the scores are spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.analysis import threshold_curve
+    >>> curve = threshold_curve(np.array([0.1, 0.6, 0.9]), 0.5, n_levels=3)
+    >>> curve.flagged[curve.chosen], float(curve.expected_false[curve.chosen].round(2))
+    (np.int64(2), 0.5)
     """
 
     levels: Floats
@@ -41,6 +54,17 @@ def threshold_curve(
     threshold : float
         The one in use; one that is not finite counts as 1.
     n_levels : int, default=101
+        How many equally spaced thresholds, besides the one in use.
+
+    Returns
+    -------
+    ThresholdCurve
+        Rows flagged, and expected to be so wrongly, by threshold.
+
+    See Also
+    --------
+    score_histogram : How the scores are spread.
+    lrisk.audit : Chooses the threshold from such numbers.
 
     Examples
     --------
@@ -62,7 +86,25 @@ def threshold_curve(
 
 
 def score_histogram(scores: Floats, *, n_bins: int = 40) -> tuple[Floats, Indices]:
-    """Edges and counts of equal bins over [0, 1]; unknown scores are not counted.
+    """Count scores in equal bins over [0, 1]; unknown scores are not counted.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+        Scores between 0 and 1; NaN where unknown.
+    n_bins : int, default=40
+        How many bins.
+
+    Returns
+    -------
+    edges : array of shape (n_bins + 1,)
+        Ends of the bins.
+    counts : array of shape (n_bins,)
+        How many scores lie in each.
+
+    See Also
+    --------
+    threshold_curve : How many rows each threshold would flag.
 
     Examples
     --------

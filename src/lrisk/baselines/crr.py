@@ -8,7 +8,7 @@ from .ridge import weighted_ridge
 
 
 class ConsistentRobustRegressor(LinearBaseline):
-    r"""Linear regression that estimates the corruption of each label (CRR).
+    r"""Linear regression that estimates the error of each target (CRR).
 
     The model is y = Xw + b with b zero in all but k rows. With P the projection onto
     the columns of X (the ridge's hat matrix if ``alpha`` is positive),
@@ -21,14 +21,16 @@ class ConsistentRobustRegressor(LinearBaseline):
     Parameters
     ----------
     contamination : float in [0, 0.5), default=0.2
-        k/n, which the paper takes as known.
+        Share k/n of wrong rows, which the paper takes as known.
     alpha : float ≥ 0, default=0.0
         Penalty as in ``Ridge(alpha)``; the paper has none.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     tol : float ≥ 0, default=1e-5
         In units of the median distance of y from its median, so that it is the usual
         1e-5 for a standardised target.
     max_iter : int, default=3000
+        Limit on updates of b.
 
     Attributes
     ----------
@@ -38,6 +40,12 @@ class ConsistentRobustRegressor(LinearBaseline):
         b, zero in rows held for good.
     inlier_mask_ : array of bool of shape (n_samples,)
     n_iter_ : int
+
+    See Also
+    --------
+    lrisk.RobustRegressor : Needs no share of wrong rows, and finds rows wrong in X too.
+    TorrentRegressor : Leaves wrong rows out instead of estimating their errors.
+    StirRegressor : Needs no share of wrong rows either, for wrong targets.
 
     References
     ----------

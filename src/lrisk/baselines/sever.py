@@ -49,8 +49,9 @@ class Sever(MetaEstimatorMixin, BaseEstimator):
         (``KernelRidge``, ``lrisk.KernelRiskRegressor("mean")``,
         ``lrisk.KernelRiskClassifier("mean")``). None means ``Ridge()``.
     contamination : float in [0, 0.5), default=0.2
-        ε, which the paper takes as known.
+        Share ε of wrong rows, which the paper takes as known.
     rounds : int, default=4
+        How often rows are dropped before the last fit.
 
     Attributes
     ----------
@@ -64,6 +65,12 @@ class Sever(MetaEstimatorMixin, BaseEstimator):
     n_iter_ : int
         Rounds made; fewer than `rounds` if all scores were zero or a class would have
         vanished.
+
+    See Also
+    --------
+    lrisk.RobustRegressor : Needs no share of wrong rows; for numbers.
+    lrisk.RobustClassifier : The same for classes.
+    TorrentRegressor : Judges rows by their residuals, in one linear fit.
 
     References
     ----------

@@ -9,7 +9,7 @@ from .ridge import weighted_ridge
 
 
 class StirRegressor(LinearBaseline):
-    r"""Linear regression by truncated reweighting in stages (STIR).
+    r"""Linear regression that weights rows by one over their residual (STIR).
 
     Each round solves a weighted ridge fit with weights
 
@@ -24,10 +24,11 @@ class StirRegressor(LinearBaseline):
     truncation : float > 0, default=10.0
         The first M, in one over the units of y: for a standardised target.
     growth : float > 1, default=1.01
-        η.
+        Factor η by which M grows from one stage to the next.
     alpha : float ≥ 0, default=0.0
         Penalty on top of the weighted squares; the paper has none.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     tol : float ≥ 0, default=0.0
         Also stop after a stage that changed w by no more than this share of its
         length; 0 always makes `max_iter` rounds.
@@ -41,6 +42,12 @@ class StirRegressor(LinearBaseline):
     weights_ : array of shape (n_samples,)
         s of the last fit.
     n_iter_ : int
+
+    See Also
+    --------
+    lrisk.RobustRegressor : Also says which rows are wrong, and how many.
+    TorrentRegressor : Leaves rows out altogether, given the share of wrong ones.
+    ConsistentRobustRegressor : Estimates the error of each target.
 
     References
     ----------

@@ -109,7 +109,7 @@ class TiltedEstimator(BaseEstimator):
 
 
 class TiltedRegressor(RegressorMixin, TiltedEstimator):
-    r"""Regression under a tilted risk (TERM), linear or with a kernel.
+    r"""Regression that weights rows by an exponential of their loss (TERM).
 
     Minimises over f, for t < 0,
 
@@ -123,9 +123,10 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "laplacian", "cosine", "precomputed"} or \
-            callable, default="linear"
-        ``"linear"`` has an intercept, the others none, as ``KernelRidge``.
+    kernel : str or callable, default="linear"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"laplacian"``, ``"cosine"`` and
+        ``"precomputed"``. ``"linear"`` has an intercept, the others none, as
+        ``KernelRidge``.
     t : float ≤ 0, default=-2.0
         Tilt; the more negative, the less large losses count. 0 is the ordinary fit.
     alpha : float ≥ 0, default=1.0
@@ -134,7 +135,9 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
     gamma : float or None, default=None
         None means 1/n_features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     fit_intercept : bool, default=True
         Only used by the linear kernel.
     tol : float ≥ 0, default=1e-9
@@ -154,6 +157,12 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
         ∝ exp(tℓ), mean 1: those of the last fit.
     objective_ : float
     n_iter_ : int
+
+    See Also
+    --------
+    TiltedClassifier : The same for classes.
+    lrisk.RobustRegressor : Needs no tilt, and says which rows are wrong.
+    lrisk.RiskRegressor : Also for caring more, not less, about large losses.
 
     References
     ----------
@@ -228,7 +237,7 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
 
 
 class TiltedClassifier(ClassScores, TiltedEstimator):
-    r"""Classification under a tilted risk (TERM), linear or with a kernel.
+    r"""Classification that weights rows by an exponential of their loss (TERM).
 
     Minimises over f, for t < 0,
 
@@ -240,9 +249,9 @@ class TiltedClassifier(ClassScores, TiltedEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "laplacian", "cosine", "precomputed"} or \
-            callable, default="linear"
-        ``"linear"`` has an intercept, the others none.
+    kernel : str or callable, default="linear"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"laplacian"``, ``"cosine"`` and
+        ``"precomputed"``. ``"linear"`` has an intercept, the others none.
     t : float ≤ 0, default=-2.0
         Tilt; the more negative, the less large losses count. 0 is the ordinary fit.
     alpha : float > 0, default=1.0
@@ -250,7 +259,9 @@ class TiltedClassifier(ClassScores, TiltedEstimator):
     gamma : float or None, default=None
         None means 1/n_features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     fit_intercept : bool, default=True
         Only used by the linear kernel.
     tol : float ≥ 0, default=1e-6
@@ -270,6 +281,12 @@ class TiltedClassifier(ClassScores, TiltedEstimator):
     weights_ : array of shape (n_samples,)
     objective_ : float
     n_iter_ : int
+
+    See Also
+    --------
+    TiltedRegressor : The same for numbers.
+    lrisk.RobustClassifier : Needs no tilt, and says which labels are wrong.
+    lrisk.RiskClassifier : Also for caring more, not less, about large losses.
 
     References
     ----------

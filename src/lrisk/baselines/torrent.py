@@ -12,7 +12,7 @@ from .ridge import weighted_ridge
 
 
 class TorrentRegressor(LinearBaseline):
-    r"""Linear regression by thresholding residuals (TORRENT).
+    r"""Linear regression that leaves out rows of large residuals, in turns (TORRENT).
 
     Repeats, from w = 0 and S all rows, until S and w stay:
 
@@ -27,14 +27,16 @@ class TorrentRegressor(LinearBaseline):
     Parameters
     ----------
     variant : {"fc", "gd", "hyb"}, default="fc"
+        How the fit is updated: by a whole fit, a gradient step, or both; see above.
     contamination : float in [0, 0.5), default=0.2
-        ε, which the paper takes as known.
+        Share ε of wrong rows, which the paper takes as known.
     alpha : float ≥ 0, default=0.0
         Penalty as in ``Ridge(alpha)``; the paper has none.
     fit_intercept : bool, default=True
+        Fit a constant b besides the slopes.
     start : {"all", "zero"}, default="all"
-        The first S: all rows as in the paper, or those of lowest |y| about its median,
-        which is safe against gross errors in the features.
+        The first S: all rows as in the paper, or those of lowest ``|y|`` about its
+        median, which is safe against gross errors in the features.
     switch : float in [0, 1], default=0.05
         For ``"hyb"``; the paper's Δ/n.
     tol : float ≥ 0, default=1e-6
@@ -42,6 +44,7 @@ class TorrentRegressor(LinearBaseline):
         without noise), or when a gradient step leaves S and moves its fitted values by
         no more than this share; fits stop when S stays.
     max_iter : int, default=1000
+        Limit on updates.
 
     Attributes
     ----------
@@ -50,6 +53,12 @@ class TorrentRegressor(LinearBaseline):
     inlier_mask_ : array of bool of shape (n_samples,)
         The last S.
     n_iter_ : int
+
+    See Also
+    --------
+    lrisk.RobustRegressor : Needs no share of wrong rows.
+    lrisk.RiskRegressor : With ``"subquantile:p"`` the same objective, from many starts.
+    ConsistentRobustRegressor : Estimates the error of each target instead.
 
     References
     ----------

@@ -152,7 +152,44 @@ class Score:
 
 
 class ConditionalScore(Score):
-    """The score of two classes; `theta` is w, and b after it."""
+    """The equation whose root is a classifier of clean features, for two classes.
+
+    Its `theta` is w, and b after it.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Noisy rows.
+    y : array of shape (n,)
+        The classes as 0 and 1.
+    covariance : Covariance
+        Covariance Σ of each row's noise.
+    mu : float
+        Penalty ½μ‖w‖².
+    intercept : bool
+        Whether there is a constant b.
+    weights : array of shape (n,) or None
+        A row of weight k counts as k rows.
+
+    See Also
+    --------
+    MultinomialScore : For more classes.
+    lrisk.NoiseCorrectedClassifier : The estimator that uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import ConditionalScore, corrected_rows
+    >>> from lrisk.noise import KnownCovariance
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0.0, 1.0], 200)
+    >>> X = y[:, None] + rng.normal(size=(400, 1))
+    >>> rows = corrected_rows(X[None], KnownCovariance(0.1))
+    >>> score = ConditionalScore(rows.mean, y, rows.covariance, 0.01, True)
+    >>> root = score.solve(tol=1e-8, max_iter=100)
+    >>> root.theta.shape, bool(root.residual <= 1e-8)
+    ((2,), True)
+    """
 
     @property
     def size(self) -> int:
@@ -202,10 +239,44 @@ class ConditionalScore(Score):
 
 
 class MultinomialScore(Score):
-    """The score of K classes; `theta` is (w_k, b_k) class by class.
+    """The equation whose root is a classifier of clean features, for K classes.
 
-    One vector added to every w_k, or one number to every b_k, changes no probability:
-    the mean over the classes is kept at zero.
+    Its `theta` is (w_k, b_k) class by class. One vector added to every w_k, or one
+    number to every b_k, changes no probability: the mean over the classes is kept at
+    zero.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Noisy rows.
+    y : array of shape (n,)
+        Numbers of the classes, from 0.
+    covariance : Covariance
+        Covariance Σ of each row's noise.
+    mu : float
+        Penalty ½μΣ‖w_k‖².
+    intercept : bool
+        Whether there are constants b_k.
+    weights : array of shape (n,) or None
+        A row of weight k counts as k rows.
+
+    See Also
+    --------
+    ConditionalScore : For two classes.
+    lrisk.NoiseCorrectedClassifier : The estimator that uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import MultinomialScore, corrected_rows
+    >>> from lrisk.noise import KnownCovariance
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1, 2], 200)
+    >>> X = y[:, None] + rng.normal(size=(600, 1))
+    >>> rows = corrected_rows(X[None], KnownCovariance(0.1))
+    >>> score = MultinomialScore(rows.mean, y, rows.covariance, 0.01, True)
+    >>> score.solve(tol=1e-8, max_iter=100).theta.shape  # w and b of three classes
+    (6,)
     """
 
     def __init__(

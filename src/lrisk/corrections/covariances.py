@@ -185,16 +185,30 @@ def rows_of(cov: Covariance, rows: Any) -> Covariance:
 
 
 class CorrectedRows(NamedTuple):
-    """Rows with what is needed to correct them.
+    """Noisy rows with what is needed to correct them.
 
-    Attributes
+    Parameters
     ----------
     mean : array of shape (n, d)
-        x̄, the mean of each row's copies.
+        Mean x̄ of each row's copies.
     covariance : Covariance
-        C_i of the mean's noise.
+        Covariance C_i of the noise of that mean.
     cross : array of shape (d,)
-        c = Cov(n, noise of y).
+        Covariance c = Cov(n, noise of y).
+
+    See Also
+    --------
+    corrected_rows : Makes it from copies and a noise.
+    corrected_least_squares : Fits a linear model to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import corrected_rows
+    >>> from lrisk.noise import KnownCovariance
+    >>> copies = np.array([[[1.0]], [[3.0]]])  # one row, observed twice
+    >>> corrected_rows(copies, KnownCovariance(0.5)).mean
+    array([[2.]])
     """
 
     mean: Floats
@@ -208,17 +222,28 @@ def corrected_rows(
     noise_scale: Floats | None = None,
     correction: float = 1.0,
 ) -> CorrectedRows:
-    """Means and covariances of rows observed in m copies.
+    """Compute means and covariances of rows observed in m copies.
 
     Parameters
     ----------
     copies : array of shape (m, n, d)
+        The rows as observed, copy by copy; m may be 1.
     noise : Noise
         With an unknown covariance at least two copies are needed.
     noise_scale : array of shape (n,), (n, d) or (n, d, d), or None
         A factor on Σ for each row, or each row's own variances or covariance.
     correction : float in [0, 1]
         Factor on the correction.
+
+    Returns
+    -------
+    CorrectedRows
+        Mean of the copies of each row, and covariance of its noise.
+
+    See Also
+    --------
+    corrected_least_squares : Fits a linear model to them.
+    lrisk.noise.from_replicates : Estimates the noise from copies.
 
     Examples
     --------

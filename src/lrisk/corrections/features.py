@@ -26,12 +26,20 @@ GROWTH = 10.0
 
 
 class RandomFeatures:
-    """Random features of a kernel in the noisy and the clean world.
+    """Random features of a kernel, for noisy rows and for clean ones.
 
     Parameters
     ----------
+    kernel : CorrectableKernel
+        The kernel that the features stand for.
+    noise : Noise
+        Noise of the rows, with a known characteristic function.
+    n_features : int
+        Columns of the rows.
     n_components : int
-        Number of features: two for each frequency.
+        How many features: two for each frequency.
+    rng : numpy.random.Generator
+        Draws the frequencies.
 
     Attributes
     ----------
@@ -40,6 +48,11 @@ class RandomFeatures:
         ‖ψ̂(x̃)‖², the same for all rows.
     error : float
         Bound on the error that clamping and dropped frequencies make in the kernel.
+
+    See Also
+    --------
+    Surrogate : The kernel itself, exact and slower.
+    sklearn.kernel_approximation.RBFSampler : The same idea without noise.
 
     Examples
     --------

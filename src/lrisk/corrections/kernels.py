@@ -37,7 +37,21 @@ class Mixture(NamedTuple):
 
 
 class CorrectableKernel(Parameters):
-    """A kernel that can be corrected."""
+    """Base of the kernels that can be corrected for noise in the features.
+
+    They are mixtures of Gaussians of several widths.
+
+    See Also
+    --------
+    Gaussian : The usual one, also called RBF.
+    Matern, Laplacian, RationalQuadratic : For rougher functions.
+
+    Examples
+    --------
+    >>> from lrisk.corrections import CorrectableKernel, Gaussian
+    >>> isinstance(Gaussian(1.0), CorrectableKernel)
+    True
+    """
 
     name: ClassVar[str]
 
@@ -51,13 +65,18 @@ class CorrectableKernel(Parameters):
 
 
 class Gaussian(CorrectableKernel):
-    """k(u) = exp(−uᵀM⁻¹u).
+    """Gaussian kernel (RBF): k(u) = exp(−uᵀM⁻¹u) of the difference u of two rows.
 
     Parameters
     ----------
     width : float, array of shape (d,) or (d, d), default=1.0
         M: the squared width s² (scikit-learn's gamma is 1/s²), one for each feature, or
         the matrix.
+
+    See Also
+    --------
+    Laplacian, Matern : For rougher functions.
+    RationalQuadratic : For several widths at once.
 
     Examples
     --------
@@ -127,14 +146,20 @@ class RadialKernel(CorrectableKernel):
 
 
 class Laplacian(RadialKernel):
-    """k(u) = exp(−‖u‖/ℓ), with the Euclidean norm; s² ~ Gamma(½, 4ℓ²).
+    """Laplacian kernel k(u) = exp(−‖u‖/ℓ), with the Euclidean norm.
 
-    scikit-learn's kernel of the same name uses the 1-norm, which is not radial.
+    It is a mixture of Gaussians with s² ~ Gamma(½, 4ℓ²). scikit-learn's kernel of the
+    same name uses the 1-norm, which is not radial.
 
     Parameters
     ----------
     length : float, default=1.0
-        ℓ.
+        The length ℓ over which the kernel falls to 1/e.
+
+    See Also
+    --------
+    Matern : With a smoothness to choose.
+    Gaussian : For smooth functions.
 
     Examples
     --------
@@ -164,12 +189,21 @@ class Laplacian(RadialKernel):
 
 
 class Matern(RadialKernel):
-    """Matérn kernel of smoothness ν and length ℓ; s² ~ Gamma(ν, 2ℓ²/ν).
+    """Matérn kernel of smoothness ν and length ℓ.
+
+    It is a mixture of Gaussians with s² ~ Gamma(ν, 2ℓ²/ν).
 
     Parameters
     ----------
     nu : float, default=1.5
+        Smoothness ν: ½ is the Laplacian kernel, infinity a Gaussian one.
     length : float, default=1.0
+        The length ℓ over which the kernel falls.
+
+    See Also
+    --------
+    Laplacian : The roughest usual one.
+    sklearn.gaussian_process.kernels.Matern : The same kernel for Gaussian processes.
 
     Examples
     --------
@@ -205,12 +239,21 @@ class Matern(RadialKernel):
 
 
 class RationalQuadratic(RadialKernel):
-    """k(u) = (1 + ‖u‖²/m)^{−α}, also called multiquadric; s² ~ InvGamma(α, m).
+    """Rational quadratic kernel (multiquadric): k(u) = (1 + ‖u‖²/m)^{−α}.
+
+    It is a mixture of Gaussians with s² ~ InvGamma(α, m).
 
     Parameters
     ----------
     alpha : float, default=1.0
+        Exponent α; the smaller, the farther rows influence each other.
     m : float, default=1.0
+        The squared length at which the kernel begins to fall.
+
+    See Also
+    --------
+    Gaussian : For one width.
+    Matern : For rougher functions.
 
     Examples
     --------

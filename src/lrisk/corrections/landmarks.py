@@ -47,9 +47,37 @@ class Quadratic(NamedTuple):
 def pair_quadratic(
     features: Floats, y: Floats, weights: Floats | None = None
 ) -> Quadratic:
-    """From unbiased features of at least two copies; shape (copies, n, size).
+    """Estimate the squared loss of a linear model of features from copies of the rows.
 
-    The mean over the rows is weighted by `weights`, shape (n,).
+    The estimate is free of bias if the features of each copy are, and if the noises of
+    the copies are independent.
+
+    Parameters
+    ----------
+    features : array of shape (copies, n, size)
+        Features of each copy, of at least two.
+    y : array of shape (n,)
+        Targets of the rows.
+    weights : array of shape (n,) or None, default=None
+        How much each row counts in the mean.
+
+    Returns
+    -------
+    Quadratic
+        The loss cᵀGc − 2bᵀc, up to a constant, by its `gram` G and `linear` b.
+
+    See Also
+    --------
+    OneCopy : For rows that were observed once.
+    corrected_rows : What it is made of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import pair_quadratic
+    >>> copies = np.array([[[1.0], [2.0]], [[3.0], [2.0]]])
+    >>> pair_quadratic(copies, np.array([1.0, 1.0])).gram  # (1·3 + 2·2)/2
+    array([[3.5]])
     """
     return quadratic(corrected_rows(features, Replicates()), y, weights)
 
@@ -70,14 +98,33 @@ def _shares(n: int, weights: Floats | None) -> Floats:
 
 
 class OneCopy:
-    """The product surrogate of a Gaussian kernel, for rows observed once.
+    """What replaces products of a Gaussian kernel where rows were observed once.
+
+    Their mean over the noise is the product at the clean rows.
 
     Parameters
     ----------
     kernel : Gaussian
+        The kernel of the model.
     noise : Noise
         Of the row itself (of its mean, if there are several copies).
     landmarks : array of shape (m, d)
+        The m points whose kernels the model is a sum of.
+
+    See Also
+    --------
+    pair_quadratic : For rows that were observed at least twice.
+    lrisk.NoiseCorrectedKernelRegressor : The estimator that uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.corrections import Gaussian, OneCopy
+    >>> from lrisk.noise import GaussianNoise
+    >>> X = np.linspace(-1.0, 1.0, 20)[:, None]
+    >>> product = OneCopy(Gaussian(2.0), GaussianNoise(0.1), X[::10])
+    >>> product.gram(X).shape
+    (2, 2)
     """
 
     def __init__(self, kernel: Gaussian, noise: Noise, landmarks: Floats) -> None:

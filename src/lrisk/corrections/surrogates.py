@@ -94,7 +94,16 @@ def terms_matrix(terms: Terms, A: Floats, B: Floats) -> Floats:
 
 
 class Surrogate:
-    """A kernel, its surrogate under a noise, and the coordinates both live in.
+    """A kernel, and what replaces it so that noise cancels on average.
+
+    Parameters
+    ----------
+    kernel : CorrectableKernel
+        The kernel k of the clean rows.
+    noise : Noise
+        Noise of the rows.
+    n_features : int
+        Columns of the rows.
 
     Attributes
     ----------
@@ -106,6 +115,11 @@ class Surrogate:
         R² = k̂(0), the squared norm of every row's surrogate feature.
     error : float
         Largest distance between k and the mixture that stands for it.
+
+    See Also
+    --------
+    RandomFeatures : For many rows, or other noises.
+    lrisk.NoiseCorrectedKernelRegressor : The estimator that uses it.
 
     Examples
     --------

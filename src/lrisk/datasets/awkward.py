@@ -68,7 +68,7 @@ def make_awkward(
     noise: float = 0.6,
     random_state: RandomState = None,
 ) -> tuple[Floats, Floats]:
-    r"""Regression data without a wrong row, but with awkward noise.
+    r"""Make regression data without a wrong row, but with awkward noise.
 
     Features are standard normal, f(x) = x₁ − x₂ + 0.7x₃ + 0.5x₄, e is standard normal:
 
@@ -86,16 +86,27 @@ def make_awkward(
     Parameters
     ----------
     kind : str, default="lognormal"
+        Which of the relations above.
     n_samples : int, default=1000
+        How many rows to draw.
     n_features : int, default=6
         Those after the fourth do nothing; with fewer the terms are left out.
     noise : float ≥ 0, default=0.6
+        Size of the noise, as in the table above.
     random_state : int, Generator, RandomState or None
+        Decides the draw; pass an int for the same data in every call.
 
     Returns
     -------
     X : array of shape (n_samples, n_features)
+        The features.
     y : array of shape (n_samples,)
+        The targets, none of them wrong.
+
+    See Also
+    --------
+    make_hidden_group : Regression in which a small group differs.
+    corrupt_labels : Makes some of the rows wrong.
 
     Examples
     --------

@@ -14,7 +14,7 @@ def make_dirty_clouds(
     *,
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[Floats, Indices]:
-    """Three small clouds in the plane and a wide one that is not meant.
+    """Make three small clouds in the plane, and a wide one of outliers.
 
     The synthetic set of paper 1, appendix F.6.1: Gaussians of variance 0.1 round
     (−3, 0), (0, 1) and (3, 0), and outliers of variance 5 round (−1, −5).
@@ -22,15 +22,23 @@ def make_dirty_clouds(
     Parameters
     ----------
     n_per_cloud : int, default=100
+        Rows in each of the three clouds.
     n_outliers : int, default=100
-        May be zero.
+        Rows of the wide cloud; may be zero.
     random_state : int, Generator or None
+        Decides the draw; pass an int for the same data in every call.
 
     Returns
     -------
     X : array of shape (3 * n_per_cloud + n_outliers, 2)
+        The points.
     y : array of shape (3 * n_per_cloud + n_outliers,)
         The cloud of each row, −1 for outliers.
+
+    See Also
+    --------
+    lrisk.RiskKMeans : Clusters such data without the outliers.
+    lrisk.metrics.clustering_accuracy : Compares clusters with the true clouds.
 
     Examples
     --------

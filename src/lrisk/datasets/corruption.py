@@ -19,17 +19,33 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
 class Corrupted(NamedTuple):
-    """Rows of which some are wrong.
+    """Rows of which some were made wrong, and which ones.
 
-    Attributes
+    Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        The features, in the wrong rows as the corruption left them.
     y : array of shape (n_samples,)
+        The targets or classes, likewise.
     mask : array of bool of shape (n_samples,)
         True where a row was corrupted.
     columns : tuple of int
         Which columns of the table [X, y] are wrong in those rows, where the corruption
         is one of columns; ``n_features`` is the target. Otherwise empty.
+
+    See Also
+    --------
+    corrupt_labels : Wrong targets, whatever the features say.
+    corrupt_features : Noise in the features.
+    corrupt_rows : Gross errors in whole rows.
+
+    Examples
+    --------
+    >>> from lrisk.datasets import corrupt_labels, make_hidden_group
+    >>> X, y, _ = make_hidden_group(50, random_state=0)
+    >>> bad = corrupt_labels(X, y, fraction=0.1, random_state=0)
+    >>> bad.X.shape, bad.y.shape, int(bad.mask.sum())
+    ((50, 5), (50,), 5)
     """
 
     X: Floats
@@ -47,7 +63,7 @@ def corrupt_labels(
     sd: float = 5.0,
     random_state: RandomState = None,
 ) -> Corrupted:
-    """Targets drawn anew from N(mean, sd²), whatever the features say.
+    """Draw some targets anew from N(mean, sd²), whatever the features say.
 
     The label noise of the subquantile paper (its tables 1 and 2) has mean 5 and
     standard deviation 5 on a target standardised to mean 0 and standard deviation 1:
@@ -56,16 +72,27 @@ def corrupt_labels(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Features; they stay as they are.
     y : array of shape (n_samples,)
+        Targets, which are not changed in place.
     fraction : float in [0, 1]
         Share of the rows; ``round(fraction * n_samples)`` of them.
     mean : float, default=5.0
+        Mean of the new targets, in units of y.
     sd : float ≥ 0, default=5.0
+        Standard deviation of the new targets, in units of y.
     random_state : int, Generator, RandomState or None
+        Decides which rows, and draws the new targets.
 
     Returns
     -------
     Corrupted
+        The rows, and a mask of those with a new target.
+
+    See Also
+    --------
+    corrupt_classes : The same for classes.
+    corrupt_rows : Wrong features besides.
 
     Examples
     --------
@@ -86,7 +113,7 @@ def corrupt_labels(
 def corrupt_classes(
     X: Any, y: Any, *, fraction: float, random_state: RandomState = None
 ) -> Corrupted:
-    """Another class, drawn at random among the wrong ones.
+    """Relabel some rows with another class, drawn at random among the wrong ones.
 
     With two classes this is the flip of the subquantile paper's table 3, with more the
     random wrong label of its table 4.
@@ -94,14 +121,23 @@ def corrupt_classes(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Features; they stay as they are.
     y : array of shape (n_samples,)
         Classes of any type, at least two.
     fraction : float in [0, 1]
+        Share of the rows to relabel.
     random_state : int, Generator, RandomState or None
+        Decides which rows, and which of the wrong classes.
 
     Returns
     -------
     Corrupted
+        The rows, and a mask of those that were relabelled.
+
+    See Also
+    --------
+    corrupt_labels : The same for numbers.
+    lrisk.LabelErrorDetector : Finds such labels.
 
     Examples
     --------
@@ -129,7 +165,7 @@ def corrupt_rows(
     about: Literal["zero", "mean"] = "zero",
     random_state: RandomState = None,
 ) -> Corrupted:
-    r"""Features times 100 and target times 10⁴: gross errors in whole rows.
+    r"""Multiply features by 100 and targets by 10⁴: gross errors in whole rows.
 
     The label and feature noise of the subquantile paper,
     :math:`x \mapsto m + 100\,(x - m)`, :math:`y \mapsto 10^4 y`, with m = 0 as printed
@@ -139,20 +175,33 @@ def corrupt_rows(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Features, which are not changed in place.
     y : array of shape (n_samples,)
+        Targets or classes of the rows.
     fraction : float in [0, 1]
+        Share of the rows to corrupt.
     feature_factor : float, default=100.0
+        What the features are multiplied by.
     target : {"scale", "flip", "keep"}, default="scale"
         What happens to the target: multiplied by `target_factor`, another class (for
         classification, the paper's tables 3 and 4), or nothing.
     target_factor : float, default=1e4
+        What the target is multiplied by, if it is scaled.
     about : {"zero", "mean"}, default="zero"
         The point m about which features are multiplied.
     random_state : int, Generator, RandomState or None
+        Decides which rows, and which class a flipped one gets.
 
     Returns
     -------
     Corrupted
+        The rows, and a mask of the corrupted ones.
+
+    See Also
+    --------
+    corrupt_labels : Wrong targets beside right features.
+    corrupt_features : Noise in the features instead of gross errors.
+    corrupt_units : One column wrong, by a factor.
 
     Examples
     --------
@@ -188,22 +237,32 @@ def corrupt_features(
     scale: float = 5.0,
     random_state: RandomState = None,
 ) -> Corrupted:
-    """Noise added to every feature of the chosen rows.
+    """Add noise to every feature of some rows.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Features, which are not changed in place.
     y : array of shape (n_samples,)
+        Targets; they stay as they are.
     fraction : float in [0, 1]
-        1 gives measurement error in all rows.
+        Share of the rows; 1 gives measurement error in all of them.
     distribution : {"gaussian", "laplace"}, default="gaussian"
+        Shape of the noise; Laplace noise has the heavier tails.
     scale : float ≥ 0, default=5.0
         Standard deviation of the noise, in standard deviations of the column.
     random_state : int, Generator, RandomState or None
+        Decides which rows, and draws the noise.
 
     Returns
     -------
     Corrupted
+        The rows, and a mask of those with noise.
+
+    See Also
+    --------
+    corrupt_rows : Gross errors, not noise, in whole rows.
+    lrisk.NoiseCorrectedRegressor : Allows for noise of known size in all rows.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def add_leverage_cluster(
     classification: bool = False,
     random_state: RandomState = None,
 ) -> Corrupted:
-    """Rows moved together far out, on the wrong side of the linear trend.
+    """Move rows together far out, on the wrong side of the linear trend.
 
     The rows go to one place, `distance` standard deviations from the mean in a random
     direction, with a little spread. Their targets lie `height` standard deviations from
@@ -42,22 +42,32 @@ def add_leverage_cluster(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Features, which are not changed in place.
     y : array of shape (n_samples,)
+        Targets or classes of the rows.
     fraction : float in [0, 1]
-        At least one row stays.
+        Share of the rows to move. At least one row stays.
     distance : float ≥ 0, default=8.0
-        In standard deviations of the columns.
+        How far from the mean they go, in standard deviations of the columns.
     spread : float ≥ 0, default=0.3
         Standard deviation within the cluster, in those of the columns (and of y).
     height : float ≥ 0, default=8.0
-        In standard deviations of y; not used for classes.
+        How far off the trend their targets lie, in standard deviations of y; not used
+        for classes.
     classification : bool, default=False
         Whether y holds classes.
     random_state : int, Generator, RandomState or None
+        Decides which rows move, and in which direction.
 
     Returns
     -------
     Corrupted
+        The rows, and a mask of those that were moved.
+
+    See Also
+    --------
+    add_second_population : Wrong rows that follow a relation of their own.
+    corrupt_rows : Gross errors that do not lie together.
 
     Examples
     --------
@@ -106,7 +116,7 @@ def add_second_population(
     shift: float = 2.0,
     random_state: RandomState = None,
 ) -> Corrupted:
-    """Rows of another population: a different relation, features partly elsewhere.
+    """Replace rows by another population: another relation, features partly elsewhere.
 
     With z the standardised target, the rows' target becomes slope·z + offset (in
     standard deviations of y) and their first column moves by `shift` standard
@@ -115,16 +125,29 @@ def add_second_population(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Features, which are not changed in place.
     y : array of shape (n_samples,)
+        Targets of the rows.
     fraction : float in [0, 1]
+        Share of the rows to replace.
     slope : float, default=-2.0
+        How the new targets grow with the old ones, both standardised.
     offset : float, default=3.0
+        What is added to the new targets, in standard deviations of y.
     shift : float, default=2.0
+        How far the first column moves, in its standard deviations.
     random_state : int, Generator, RandomState or None
+        Decides which rows are replaced.
 
     Returns
     -------
     Corrupted
+        The rows, and a mask of those that were replaced.
+
+    See Also
+    --------
+    add_leverage_cluster : Wrong rows that lie together, far out.
+    make_hidden_group : A small group that is different but right.
 
     Examples
     --------
@@ -153,7 +176,7 @@ def corrupt_units(
     column: int | Literal["random", "target"] = "random",
     random_state: RandomState = None,
 ) -> Corrupted:
-    """One column in the wrong unit: metres as decimetres, euros as cents.
+    """Write one column in the wrong unit: metres as decimetres, euros as cents.
 
     Entries that are zero are the same in every unit, so the rows are drawn among those
     with another value.
@@ -161,20 +184,28 @@ def corrupt_units(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Features, which are not changed in place.
     y : array of shape (n_samples,)
+        Targets of the rows.
     fraction : float in [0, 1]
         Share of all rows.
     factor : float, default=10.0
-        For example 10 or 1000.
+        What the entries are multiplied by, for example 10 or 1000.
     column : int, "random" or "target", default="random"
         A column of X; by default one with enough entries other than zero that is not
         constant.
     random_state : int, Generator, RandomState or None
+        Decides which rows and, if it is not given, which column.
 
     Returns
     -------
     Corrupted
         ``columns`` holds the one column; ``n_features`` for the target.
+
+    See Also
+    --------
+    swap_columns : Another slip of data entry.
+    corrupt_rows : All columns of a row wrong at once.
 
     Examples
     --------
@@ -209,23 +240,30 @@ def swap_columns(
     columns: tuple[int, int] | None = None,
     random_state: RandomState = None,
 ) -> Corrupted:
-    """Two features exchanged in some rows, as after a shifted cell in a spreadsheet.
+    """Exchange two features in some rows, as after a shifted cell in a spreadsheet.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
         At least two columns.
     y : array of shape (n_samples,)
+        Targets of the rows; they stay as they are.
     fraction : float in [0, 1]
         Share of all rows; drawn among those where the two entries differ.
     columns : tuple of two int or None, default=None
         None draws two columns that differ in enough rows.
     random_state : int, Generator, RandomState or None
+        Decides which rows and, if they are not given, which columns.
 
     Returns
     -------
     Corrupted
         ``columns`` holds both.
+
+    See Also
+    --------
+    corrupt_units : Another slip of data entry.
+    corrupt_features : Noise in every feature of the chosen rows.
 
     Examples
     --------

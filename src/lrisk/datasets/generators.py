@@ -15,13 +15,14 @@ def make_hidden_group(
     noise: float = 0.5,
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[Floats, Floats, Bools]:
-    """Regression in which a small group of rows follows a line of its own.
+    """Make regression data in which a small group of rows follows a line of its own.
 
     An average fit serves the many and fails the few; a tail risk does not.
 
     Parameters
     ----------
     n_samples, n_features : int
+        Size of the table.
     fraction : float in [0, 1], default=0.1
         Size of the group.
     shift : float, default=2.0
@@ -29,13 +30,22 @@ def make_hidden_group(
     noise : float ≥ 0, default=0.5
         Standard deviation of the noise in y.
     random_state : int, Generator or None
+        Decides the draw; pass an int for the same data in every call.
 
     Returns
     -------
     X : array of shape (n_samples, n_features)
+        The features.
     y : array of shape (n_samples,)
+        The targets.
     group : array of bool of shape (n_samples,)
         Who belongs to the group.
+
+    See Also
+    --------
+    make_awkward : Regression data with unusual noise and no group.
+    add_second_population : Makes a second group in data of your own.
+    lrisk.RiskRegressor : With a tail risk, a fit that cares for the group.
 
     Examples
     --------

@@ -10,16 +10,20 @@ from ..estimators import RiskKMeans
 
 
 class ClusterDisplay:
-    """Scatter of a clustering: rows by cluster, trimmed rows as grey crosses, centres.
+    """Draw clusters in the plane: rows, centres, and trimmed rows as grey crosses.
 
     Use `from_estimator`; `lrisk.analysis.cluster_map` gives the numbers alone.
 
     Parameters
     ----------
     points : array of shape (n, 2)
+        The rows, in two coordinates.
     centers : array of shape (k, 2)
+        The centres, in the same coordinates.
     labels : array of shape (n,)
+        Number of each row's cluster.
     inlier_mask : array of bool of shape (n,)
+        False for trimmed rows.
     axes : pair of str
         Names of the coordinates.
 
@@ -29,6 +33,11 @@ class ClusterDisplay:
     figure_ : matplotlib Figure
     points_, trimmed_, centers_ : matplotlib collections
         The kept rows, the trimmed rows and the centres.
+
+    See Also
+    --------
+    lrisk.analysis.cluster_map : The numbers alone.
+    lrisk.RiskKMeans : The model that is shown.
 
     Examples
     --------

@@ -12,7 +12,10 @@ AXES = {"iteration": "iterations", "passes": "passes over the data", "seconds": 
 
 
 class ConvergenceDisplay:
-    """Duality gap, or where there is none the excess of the objective, over a fit.
+    """Draw how a fit went: its distance from the optimum over time.
+
+    What is drawn is the duality gap, a proven bound on that distance, or where there is
+    none the excess of the objective over the best of the run.
 
     Parameters
     ----------
@@ -28,6 +31,11 @@ class ConvergenceDisplay:
     line_ : matplotlib Line2D
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    lrisk.analysis.convergence : The numbers alone.
+    lrisk.certify : A proof of the final distance.
 
     Examples
     --------

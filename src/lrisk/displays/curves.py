@@ -17,7 +17,7 @@ from ._axes import BLUE, axes_or_new
 
 
 class LossQuantileDisplay:
-    """Loss against the share of rows that stay below it.
+    """Draw the loss against the share of rows that stay below it.
 
     Draw several models into the same axes: one that gives up a little on the left for a
     lower right end is a tail-risk fit.
@@ -34,6 +34,12 @@ class LossQuantileDisplay:
     line_ : matplotlib Line2D
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    lrisk.analysis.quantile_curve : The numbers alone.
+    LossDisplay : A histogram for one model that leaves rows out.
+    lrisk.metrics.compare_risks : Whether the difference of two models is chance.
 
     Examples
     --------
@@ -69,7 +75,7 @@ class LossQuantileDisplay:
         estimator : fitted regressor or classifier
         X, y : rows
         loss : {"squared", "absolute", "log"} or None
-            By default |residual|, or log loss where there is `predict_proba`.
+            By default ``|residual|``, or log loss where there is `predict_proba`.
         sample_weight : array-like of shape (n,) or None
         name : str or None
             By default the class of the estimator.
@@ -113,7 +119,7 @@ class LossQuantileDisplay:
 
 
 class SpectrumDisplay:
-    """How much a spectrum counts each row, from the smallest loss to the largest.
+    """Draw how much each row counts, from the smallest loss to the largest.
 
     Parameters
     ----------
@@ -128,6 +134,11 @@ class SpectrumDisplay:
         The spectrum, and the plain mean to compare with.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    lrisk.analysis.spectrum_curve : The numbers alone.
+    lrisk.spectra : All spectra to choose from.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from ..analysis.losses import trimmed_attributes
 
 
 class LossDisplay:
-    """Histogram of the losses of kept rows and of those left out, with the cut.
+    """Draw the losses of kept rows and of those left out, with the cut between them.
 
     A wide valley at the cut says that the rows left out are a group of their own; a cut
     through the middle of a hump says that good rows went with them, or wrong ones
@@ -25,6 +25,12 @@ class LossDisplay:
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    lrisk.analysis.summarise_losses : The numbers alone.
+    LossQuantileDisplay : Losses of several models in one picture.
+    OutlierDisplay : For robust models, which choose the cut themselves.
 
     Examples
     --------

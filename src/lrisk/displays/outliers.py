@@ -11,7 +11,7 @@ from ._axes import BLUE, VERMILION, axes_or_new
 
 
 class OutlierDisplay:
-    """Score of each row against its residual; flagged rows are crosses.
+    """Draw the score of each row against its residual; flagged rows are crosses.
 
     Parameters
     ----------
@@ -23,6 +23,11 @@ class OutlierDisplay:
     kept_, flagged_ : matplotlib PathCollection
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    lrisk.analysis.outlier_map : The numbers alone.
+    ContaminationPathDisplay : What leaving out such rows gains.
 
     Examples
     --------
@@ -94,7 +99,7 @@ class OutlierDisplay:
 
 
 class ContaminationPathDisplay:
-    """Held-out loss against the share of the worst rows left out of training.
+    """Draw held-out loss against the share of the worst rows left out of training.
 
     Where the curve stops falling, enough was left out.
 
@@ -113,6 +118,11 @@ class ContaminationPathDisplay:
         Mean and median.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    lrisk.analysis.contamination_path : The numbers alone.
+    OutlierDisplay : The rows one by one.
 
     Examples
     --------

@@ -31,8 +31,11 @@ def certify(
     estimator : RiskRegressor or RiskClassifier
         Fitted, with an increasing spectrum.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features of the rows the model was fitted to.
     y : array-like of shape (n_samples,)
+        Targets or classes of these rows.
     sample_weight : array-like of shape (n_samples,) or None
+        The weights the model was fitted with, if there were any.
 
     Returns
     -------
@@ -42,6 +45,7 @@ def certify(
     See Also
     --------
     RiskRegressor : Its `dual_gap_` is the gap found while fitting.
+    risk_path : Many fits, each with its own gap.
 
     Examples
     --------

@@ -38,7 +38,7 @@ from .base import SpectrumEstimator, as_csr, progress
 class RiskKMeans(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SpectrumEstimator
 ):
-    r"""K-means whose centres rows far from all of them do not move (trimmed k-means).
+    r"""K-means whose centres far rows do not move (trimmed k-means).
 
     ``KMeans`` minimises the mean squared distance to the nearest centre; one far row
     can take a centre for itself. This minimises a weighted mean of the *sorted*
@@ -54,6 +54,7 @@ class RiskKMeans(
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     spectrum : str or Spectrum, default="subquantile"
         ``"subquantile:p"`` keeps the mass p nearest to the centres: rows far out, up to
         a mass of 1 − p, do not move them, however far (a fifth of the rows by default).
@@ -88,7 +89,9 @@ class RiskKMeans(
     mark_trimmed : bool, default=False
         Whether ``labels_`` of trimmed rows is −1 instead of the nearest centre's.
     random_state : int, RandomState, Generator or None
+        For the starts, and the batches of ``"sgd"``.
     verbose : int, default=0
+        Print a line for each iteration if positive.
 
     Attributes
     ----------

@@ -34,14 +34,16 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
         ``"ranked_range:0.1:0.8"``.
     loss : {"squared", "huber", "absolute", "pinball"} or Loss, default="squared"
         As in `RiskRegressor`; absolute and pinball loss for increasing spectra only.
-    kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"} or \
-            callable, default="rbf"
-        As in scikit-learn's ``KernelRidge``; positive definite kernels only. A callable
-        takes two rows.
+    kernel : str or callable, default="rbf"
+        One of ``"rbf"``, ``"linear"``, ``"poly"``, ``"laplacian"``, ``"cosine"`` and
+        ``"precomputed"``, as in scikit-learn's ``KernelRidge``; positive definite
+        kernels only. A callable takes two rows.
     gamma : float or None, default=None
         None means 1/n_features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
     alpha : float > 0, default=1.0
@@ -53,11 +55,11 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
         Number m of centres (Nyström): f = Σ_j c_j k(z_j, ·) over m of the rows, so that
         many rows can be fitted; see Notes. None, or as many as there are rows, means
         the exact model.
-    solver : {"auto", "newton", "lbfgs", "concentration", "subquantile"} or Solver, \
-            default="auto"
-        For decreasing spectra ``"auto"`` is exact concentration along a path of
-        penalties and ``"subquantile"`` the paper's gradient method; for increasing ones
-        the certified solvers run on a factor of the kernel matrix.
+    solver : str or Solver, default="auto"
+        One of ``"auto"``, ``"newton"``, ``"lbfgs"``, ``"concentration"`` and
+        ``"subquantile"``. For decreasing spectra ``"auto"`` is exact concentration
+        along a path of penalties and ``"subquantile"`` the paper's gradient method; for
+        increasing ones the certified solvers run on a factor of the kernel matrix.
     tol : float, default=1e-6
         Relative duality gap at which to stop. Trimmed fits, which have no such proof,
         go on until the same rows are kept; there it only decides on a warning.
@@ -176,7 +178,7 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
 
 
 class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
-    r"""Kernel classification without the rows told worst, or for them.
+    r"""Kernel classification without the rows predicted worst, or for them.
 
     Minimises Σσ_iℓ_(i) + α/(2W)‖f‖², a weighted mean of the *sorted* losses (see
     `RiskClassifier`), over f in the kernel's space, without an intercept. The loss is
@@ -189,13 +191,16 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         For example ``"subquantile:0.8"``, which leaves the fifth of largest loss out.
     loss : {"logistic", "squared_hinge"} or Loss, default="logistic"
         As in `RiskClassifier`.
-    kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"} or \
-            callable, default="rbf"
-        As in scikit-learn; positive definite kernels only. A callable takes two rows.
+    kernel : str or callable, default="rbf"
+        One of ``"rbf"``, ``"linear"``, ``"poly"``, ``"laplacian"``, ``"cosine"`` and
+        ``"precomputed"``, as in scikit-learn; positive definite kernels only. A
+        callable takes two rows.
     gamma : float or None, default=None
         None means 1/n_features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
     alpha : float > 0, default=1.0
@@ -207,12 +212,20 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         Largest ‖f‖, for ``solver="subquantile"``.
     n_components : int or None, default=None
         Number of centres, for many rows, as in `KernelRiskRegressor`.
-    solver : {"auto", "newton", "lbfgs", "concentration", "subquantile"} or Solver, \
-            default="auto"
-        As in `KernelRiskRegressor`. ``Concentration(class_balanced=True)`` trims within
-        classes.
-    tol, max_iter, warm_start, random_state, verbose
-        As in `KernelRiskRegressor`.
+    solver : str or Solver, default="auto"
+        One of ``"auto"``, ``"newton"``, ``"lbfgs"``, ``"concentration"`` and
+        ``"subquantile"``, as in `KernelRiskRegressor`.
+        ``Concentration(class_balanced=True)`` trims within classes.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop, as in `KernelRiskRegressor`.
+    max_iter : int or None, default=None
+        Limit on what the solver counts; None means the solver's own default.
+    warm_start : bool, default=False
+        Start from the last fit's coefficients if the rows are as many.
+    random_state : int, RandomState instance or None, default=None
+        For random starts.
+    verbose : int, default=0
+        Print a line for each iteration if positive.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ from .row_facts import check_probabilities, check_trusted, rows_of_any_size
 
 
 class LabelErrorDetector(RowDetector):
-    """Find labels that x contradicts: wrong, or chance.
+    """Find class labels that the features contradict: wrong ones, or chance.
 
     The judgement of `RobustClassifier` alone, by any classifier. References that have
     not seen a label, among them some fitted only to rows that agree with the others,
@@ -42,6 +42,7 @@ class LabelErrorDetector(RowDetector):
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong labels. A number is taken at its word: so many rows are flagged.
     random_state : int, RandomState instance or None, default=None
+        For folds and trees; pass an int for the same result in every call.
 
     Attributes
     ----------
@@ -63,7 +64,13 @@ class LabelErrorDetector(RowDetector):
     expected_false_flags_ : float
         Σ(1 − score) over flagged rows.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
+
+    See Also
+    --------
+    RobustClassifier : Fits the rows whose labels agree, besides.
+    OutlierDetector : The same for numbers.
+    lrisk.audit : The whole table judged, with reasons and a report.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class RiskRegressor(NumberTargets, Streaming):
         ``"subquantile:0.8"`` trims the worst fifth, ``"ranked_range:a:b"`` both ends.
         By default the mean of the worse half; see Notes.
     loss : {"squared", "huber", "absolute", "pinball"} or Loss, default="squared"
-        What one row costs: ½r² of its residual r, or `lrisk.losses.Huber`, |r|, or
+        What one row costs: ½r² of its residual r, or `lrisk.losses.Huber`, ``|r|``, or
         `lrisk.losses.Pinball`. Parameters follow a colon, as in ``"huber:1.35"`` and
         ``"pinball:0.9"``, or come with an object and are then searched as
         ``loss__delta`` and ``loss__tau``. Absolute and pinball loss, which have a kink,
@@ -53,6 +53,7 @@ class RiskRegressor(NumberTargets, Streaming):
         Penalty. With ``spectrum="mean"`` the fit is that of ``Ridge(alpha=alpha)``; the
         papers' μ is alpha/n. The intercept is never penalised.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     solver : str or Solver, default="auto"
         For increasing spectra ``"newton"``, ``"lbfgs"`` and, for superquantiles of many
         rows, ``"band"`` solve to a certified optimum; ``"lsvrg"``, ``"sorel"``,
@@ -101,7 +102,7 @@ class RiskRegressor(NumberTargets, Streaming):
         Objective, gap (infinite until one is proven) and time after each iteration; a
         ``"note"`` says why the solver was changed.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
@@ -201,7 +202,7 @@ class RiskRegressor(NumberTargets, Streaming):
 
 
 class RiskClassifier(ClassTargets, Streaming):
-    r"""Linear classification for the rows told worst, or without them, as you choose.
+    r"""Linear classification for the rows predicted worst, or without them.
 
     ``LogisticRegression`` minimises the mean loss of the rows. This minimises a
     weighted mean of the *sorted* losses, a spectral risk: ``"superquantile:0.9"`` is
@@ -228,6 +229,7 @@ class RiskClassifier(ClassTargets, Streaming):
         ``LogisticRegression(C=1/alpha)``; the papers' μ is alpha/n. Intercepts are
         never penalised.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class: the fit is the one with these
         sample weights. ``"balanced"`` gives all classes the same weight in sum.
@@ -280,7 +282,7 @@ class RiskClassifier(ClassTargets, Streaming):
         Objective, gap (infinite until one is proven) and time after each iteration; a
         ``"note"`` says why the solver was changed.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -47,6 +47,7 @@ class OutlierDetector(RowDetector):
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong rows. A number is taken at its word: so many rows are flagged.
     random_state : int, RandomState instance or None, default=None
+        For starts and samples; pass an int for the same result in every call.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class OutlierDetector(RowDetector):
     expected_false_flags_ : float
         Σ(1 − p) over flagged rows.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

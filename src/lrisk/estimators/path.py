@@ -56,10 +56,11 @@ def risk_path(
     max_iter: int | None = None,
     sample_weight: Any = None,
 ) -> RiskPath:
-    """Fit for every penalty and every value of the spectrum's parameter, warm-started.
+    """Fit a linear model for every penalty and every weighting of the sorted losses.
 
-    Penalties are taken from the largest down and values in the order given, each fit
-    from the one before; every one is certified like a fit of its own.
+    The weightings are values of the spectrum's parameter. Penalties are taken from the
+    largest down and values in the order given, each fit from the one before; every one
+    is certified like a fit of its own.
 
     Parameters
     ----------
@@ -74,11 +75,18 @@ def risk_path(
         Penalties; with the mean spectrum those of ``Ridge``.
     values : sequence of m floats or None, default=None
         Values of the spectrum's only parameter (q, r or rho); None leaves it alone.
-    fit_intercept, solver, tol, max_iter
-        As in `RiskRegressor`.
+    fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     class_weight : dict, "balanced" or None, default=None
         As in `RiskClassifier`; for classes only.
+    solver : str or Solver, default="auto"
+        As in `RiskRegressor`.
+    tol : float, default=1e-6
+        Relative duality gap at which each fit stops.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations in each fit.
     sample_weight : array-like of shape (n_samples,) or None, default=None
+        A weight k counts like k rows.
 
     Returns
     -------

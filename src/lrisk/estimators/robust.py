@@ -66,7 +66,7 @@ class SelectedStage(NamedTuple):
 
 
 class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
-    r"""(Kernel) ridge regression with an unknown share of wrong rows.
+    r"""Regression, linear or by a kernel, where some rows are wrong.
 
     Rows are compared with a robust reference that they have not moved: a flexible one,
     whatever the final model is, or the line of the majority where rows are nearer to
@@ -90,8 +90,8 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "laplacian", "cosine"} or callable, \
-            default="linear"
+    kernel : str or callable, default="linear"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"laplacian"`` and ``"cosine"``.
         Positive definite kernels only; a callable takes two (standardised) rows.
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong rows. A number is taken at its word: so many rows are left out.
@@ -102,7 +102,9 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
     gamma : "auto" or float > 0, default="auto"
         Of the kernel over standardised columns; ``"auto"`` as for alpha.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
     n_components : int or None, default=None
@@ -160,7 +162,14 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
     alpha_ : float
     gamma_ : float or None
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
+
+    See Also
+    --------
+    OutlierDetector : Says which rows are wrong, by any regressor.
+    RobustClassifier : The same for classes.
+    RiskRegressor : For a share of wrong rows that is known, or for tail risks.
+    lrisk.audit : The whole table judged, with reasons and a report.
 
     Notes
     -----
@@ -405,8 +414,9 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            If the fit itself was given a contamination, |u|/(|u| + c), with u residuals
-            in local noise scales and c the least |u| among its flagged rows.
+            If the fit itself was given a contamination, ``|u|/(|u| + c)``, with u
+            residuals in local noise scales and c the least ``|u|`` among its flagged
+            rows.
         """
         check_is_fitted(self)
         if contamination is not None:

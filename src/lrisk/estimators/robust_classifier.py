@@ -51,7 +51,7 @@ class SelectedFit(NamedTuple):
 
 
 class RobustClassifier(ClassifierMixin, RobustEstimator):
-    r"""(Kernel) logistic classification with an unknown share of wrong rows.
+    r"""Classification, linear or by a kernel, where some labels are wrong.
 
     A row of class k is labelled j with probability T[k, j],
 
@@ -67,9 +67,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "laplacian", "cosine", "precomputed"} or \
-            callable, default="linear"
-        Positive definite kernels only; a callable takes two (standardised) rows.
+    kernel : str or callable, default="linear"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"laplacian"``, ``"cosine"`` and
+        ``"precomputed"``. Positive definite kernels only; a callable takes two
+        (standardised) rows.
     contamination : "auto" or float in [0, 0.5), default="auto"
         Share of wrong rows. A number is taken at its word: so many rows are flagged.
     alpha : "auto" or float > 0, default="auto"
@@ -80,7 +81,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     gamma : "auto" or float > 0, default="auto"
         Width of the kernel over standardised features.
     degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
     coef0 : float ≥ 0, default=1
+        Constant term of the ``"poly"`` kernel; other kernels ignore it.
     kernel_params : mapping or None, default=None
         Keyword arguments of a callable kernel.
     n_components : int or None, default=None
@@ -88,6 +91,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         least two of each class; None means all rows, up to 1000. The linear kernel has
         no use for it.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     random_state : int, RandomState instance or None, default=None
         For folds, samples and trees.
     verbose : int, default=0
@@ -132,7 +136,14 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     alpha_ : float
     gamma_ : float or None
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
+
+    See Also
+    --------
+    LabelErrorDetector : Says which labels are wrong, by any classifier.
+    RobustRegressor : The same for numbers.
+    RiskClassifier : For a share of wrong labels that is known, or for tail risks.
+    lrisk.audit : The whole table judged, with reasons and a report.
 
     Notes
     -----

@@ -181,14 +181,26 @@ def held_out_losses(model: Any, X: Any, y: Any) -> Floats:
 
 
 class RiskRegressorCV(RegressorMixin, PenaltySearch):
-    """`RiskRegressor` that chooses alpha by the held-out risk of the same spectrum.
+    """`RiskRegressor` that chooses its penalty by the losses of held-out rows.
+
+    These are sorted and weighted as in the fits themselves, by the same spectrum.
 
     Parameters
     ----------
-    spectrum, loss, fit_intercept, solver, tol, max_iter
-        As for `RiskRegressor`.
+    spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `RiskRegressor`.
     alphas : sequence of floats ≥ 0, default=(0.01, 0.1, 1.0, 10.0, 100.0)
         Penalties to choose from; the first of equally good ones wins.
+    loss : str or Loss, default="squared"
+        What one row costs, as in `RiskRegressor`.
+    fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
+    solver : str or Solver, default="auto"
+        As in `RiskRegressor`.
+    tol : float, default=1e-6
+        Relative duality gap at which each fit stops.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations in each fit.
     cv : int, cross-validator, iterable or None, default=None
         As in scikit-learn; None means five folds.
 
@@ -243,17 +255,29 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
 
 
 class RiskClassifierCV(ClassifierMixin, PenaltySearch):
-    """`RiskClassifier` that chooses alpha by the held-out risk of the same spectrum.
+    """`RiskClassifier` that chooses its penalty by the losses of held-out rows.
+
+    These are sorted and weighted as in the fits themselves, by the same spectrum.
 
     Parameters
     ----------
-    spectrum, loss, fit_intercept, solver, tol, max_iter
-        As for `RiskClassifier`.
+    spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `RiskClassifier`.
+    alphas : sequence of floats ≥ 0, default=(0.01, 0.1, 1.0, 10.0, 100.0)
+        Penalties to choose from; the first of equally good ones wins.
+    loss : str or Loss, default="logistic"
+        What one row costs, as in `RiskClassifier`.
+    fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class, of all rows together, in the
         fits and in the held-out risk.
-    alphas : sequence of floats ≥ 0, default=(0.01, 0.1, 1.0, 10.0, 100.0)
-        Penalties to choose from; the first of equally good ones wins.
+    solver : str or Solver, default="auto"
+        As in `RiskClassifier`.
+    tol : float, default=1e-6
+        Relative duality gap at which each fit stops.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations in each fit.
     cv : int, cross-validator, iterable or None, default=None
         As in scikit-learn; None means five folds that keep the shares of the classes.
 

@@ -18,7 +18,25 @@ from .._typing import Floats
 
 
 class Loss(Parameters):
-    """Base of all losses."""
+    """Base of all losses: what one row costs, given its target and its score.
+
+    The score z is what the model predicts: a number or, for classes, log-odds.
+
+    See Also
+    --------
+    Squared : Of numbers, for ordinary errors.
+    Huber : Of numbers, for errors some of which are large.
+    Logistic : Of two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.losses import Huber, Loss, Squared
+    >>> isinstance(Squared(), Loss)
+    True
+    >>> Huber(delta=1.0).derivative(np.zeros(3), np.array([0.5, 1.0, 3.0]))
+    array([0.5, 1. , 1. ])
+    """
 
     name: ClassVar[str]
     #: Whether the targets are classes; otherwise they are numbers.
@@ -40,7 +58,7 @@ class Loss(Parameters):
 
     @property
     def lipschitz(self) -> float:
-        """Largest slope sup |ℓ′|, or infinity."""
+        """Largest slope ``sup |ℓ′|``, or infinity."""
         raise NotImplementedError
 
     def value(self, y: Floats, z: Floats) -> Floats:

@@ -128,7 +128,7 @@ class ClippedResidual(Loss):
         return self if width <= self.width else Softened(*self.bounds, width)
 
     def scale(self, y: Floats, mass: Floats, center: float) -> float:
-        """The mean of |y − c| over the smaller bound."""
+        """The mean of ``|y − c|`` over the smaller bound."""
         low, high = self.bounds
         return (float(mass @ np.abs(y - center)) or 1.0) / min(-low, high)
 
@@ -152,15 +152,21 @@ class ClippedResidual(Loss):
 
 
 class Huber(ClippedResidual):
-    """Huber's loss: ½(y − z)² up to |y − z| = δ, then δ|y − z| − ½δ².
+    """Huber's loss: squared for small errors, in proportion to large ones.
 
-    Large residuals cost in proportion to their size, so one row pulls at the fit with a
-    force of at most δ; the conjugate is that of squared loss on |a| ≤ δ.
+    It is ½(y − z)² up to ``|y − z|`` = δ, then ``δ|y − z| − ½δ²``. Large residuals cost
+    in proportion to their size, so one row pulls at the fit with a force of at most δ;
+    the conjugate is that of squared loss on ``|a| ≤ δ``.
 
     Parameters
     ----------
     delta : float > 0, default=1.35
         Where the squared part ends, in units of the targets.
+
+    See Also
+    --------
+    Absolute : In proportion to the error from zero on.
+    Squared : Without a limit on what one row can do.
 
     Examples
     --------
@@ -193,15 +199,21 @@ class Huber(ClippedResidual):
 
 
 class Pinball(ClippedResidual):
-    """Pinball loss max(τ(y − z), (τ − 1)(y − z)), least at the τ-quantile.
+    """Loss of quantile regression, max(τ(y − z), (τ − 1)(y − z)): least at a quantile.
 
-    Its conjugate is ya on −τ ≤ a ≤ 1 − τ. The kink at y = z is dealt with by smoothing,
-    and the duality gap is always that of the loss with the kink.
+    A model fitted with it predicts the τ-quantile of the targets. Its conjugate is ya
+    on −τ ≤ a ≤ 1 − τ. The kink at y = z is dealt with by smoothing, and the duality gap
+    is always that of the loss with the kink.
 
     Parameters
     ----------
     tau : float in (0, 1), default=0.5
         The quantile; ½ gives half the absolute error.
+
+    See Also
+    --------
+    Absolute : For the median.
+    sklearn.metrics.mean_pinball_loss : The mean of this loss, as a metric.
 
     Examples
     --------
@@ -231,7 +243,14 @@ class Pinball(ClippedResidual):
 
 
 class Absolute(ClippedResidual):
-    """Absolute error |y − z|, dealt with like the pinball loss, of which it is twice ½.
+    """Absolute error ``|y − z|``: the fit goes through the median of the targets.
+
+    It is dealt with like the pinball loss, of which it is twice ½.
+
+    See Also
+    --------
+    Pinball : For other quantiles than the median.
+    Huber : Nearly the same for large errors, and smooth at zero.
 
     Examples
     --------

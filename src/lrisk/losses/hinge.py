@@ -16,10 +16,14 @@ from .base import (
 
 
 class SquaredHinge(Loss):
-    """Squared hinge loss (1 − m)₊² with m = (2y − 1)z, on the scale of ``LinearSVC``.
+    """Squared hinge loss (1 − m)₊² of two classes with m = (2y − 1)z, as ``LinearSVC``.
 
     Dual points have β = −(2y − 1)a ≥ 0; the conjugate is −β + β²/4. Rows beyond the
     margin cost nothing at all. The scores are not log-odds: there are no probabilities.
+
+    See Also
+    --------
+    Logistic : For probabilities.
 
     Examples
     --------

@@ -17,10 +17,15 @@ from .base import (
 
 
 class Logistic(Loss):
-    """Logistic loss log(1 + e^z) − yz with y ∈ {0, 1}.
+    """Logistic loss log(1 + e^z) − yz of two classes y ∈ {0, 1}, with log-odds z.
 
     Dual points are a = p − y with p ∈ [0, 1] in the place of the probability; the
     conjugate is p ln p + (1 − p) ln(1 − p).
+
+    See Also
+    --------
+    Multinomial : For more than two classes.
+    SquaredHinge : For a margin instead of probabilities.
 
     Examples
     --------

@@ -12,10 +12,14 @@ from .base import Loss, row_slopes, row_value
 
 
 class Multinomial(Loss):
-    """Multinomial (softmax) loss log Σ_k e^{z_k} − z_y.
+    """Logistic loss of several classes (softmax): log Σ_k e^{z_k} − z_y.
 
-    The logistic loss of more than two classes, which ``loss="logistic"`` means there.
-    Dual points are a = p − e_y with p in the simplex; the conjugate is Σ p_k ln p_k.
+    It is what ``loss="logistic"`` means for more than two classes. Dual points are a =
+    p − e_y with p in the simplex; the conjugate is Σ p_k ln p_k.
+
+    See Also
+    --------
+    Logistic : For two classes.
 
     Examples
     --------

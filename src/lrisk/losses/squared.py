@@ -10,7 +10,14 @@ from .base import Loss, rounding_unit, scalar_derivative, scalar_row_forms, scal
 
 
 class Squared(Loss):
-    """Squared loss ½(y − z)²; its conjugate is ya + ½a².
+    """Squared error ½(y − z)²: the fit goes through the mean of the targets.
+
+    Its conjugate is ya + ½a².
+
+    See Also
+    --------
+    Huber : Limits what one row can do.
+    Absolute : For the median instead of the mean.
 
     Examples
     --------

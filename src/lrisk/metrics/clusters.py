@@ -12,7 +12,7 @@ from ..ranking import check_row_weights
 def clustering_accuracy(
     y_true: ArrayLike, labels: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of rows in the right cluster, under the best matching of names.
+    """Compute the share of rows in the right cluster, under the best matching of names.
 
     Clusters have no names of their own, so each is first matched with one class, and
     each class with one cluster, such that the most rows agree (paper 1, appendix
@@ -25,11 +25,18 @@ def clustering_accuracy(
     labels : array-like of whole numbers of shape (n,)
         Clusters.
     sample_weight : array-like of shape (n,) or None
+        How much each row counts; None means all the same.
 
     Returns
     -------
     float
         Between 0 and 1; larger is better.
+
+    See Also
+    --------
+    sklearn.metrics.adjusted_rand_score : Compares clusterings by pairs of rows, with no
+        matching of names.
+    lrisk.RiskKMeans : Clusters rows and can leave outliers out.
 
     Examples
     --------

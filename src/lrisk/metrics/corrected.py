@@ -25,7 +25,7 @@ def corrected_risk(
     noise_scale: ArrayLike | None = None,
     floor: float = 0.0,
 ) -> float:
-    """Mean squared error that a regressor would have on the clean rows.
+    """Estimate the mean squared error that a regressor would have on clean rows.
 
     Estimated without bias from noisy ones: mean (y − w·x̃)² − wᵀΣw for a linear model
     (anything with `coef_`), and the mean of (f̂(x̃) − y)(f̂(x̃′) − y) over two copies for
@@ -35,9 +35,11 @@ def corrected_risk(
     Parameters
     ----------
     estimator : fitted regressor, or a pipeline that ends in one
+        The model to judge, with `coef_` or `predict_from_noisy`.
     X : array-like of shape (n_samples, n_features)
         Noisy rows.
     y : array-like of shape (n_samples,)
+        Targets of the rows.
     X2 : array-like of shape (n_samples, n_features) or None
         A second copy of the rows; shape (n_samples, m, n_features) for m of them.
     noise : Noise or None
@@ -48,6 +50,16 @@ def corrected_risk(
     floor : float, default=0.0
         The estimate may fall below any possible error; it is raised to this share of
         the variance of y.
+
+    Returns
+    -------
+    float
+        The estimate, in squared units of y; smaller is better.
+
+    See Also
+    --------
+    make_corrected_scorer : The same as a scorer for ``GridSearchCV``.
+    lrisk.NoiseCorrectedRegressor : A fit that allows for the noise.
 
     Examples
     --------
@@ -161,7 +173,7 @@ class CorrectedRiskScorer(BaseScorer):
 def make_corrected_scorer(
     noise: Noise | None = None, floor: float = 0.0
 ) -> CorrectedRiskScorer:
-    """Scorer that ranks models by their error on clean rows, seeing only noisy ones.
+    """Make a scorer that ranks models by their error on clean rows, from noisy ones.
 
     Parameters
     ----------
@@ -176,6 +188,11 @@ def make_corrected_scorer(
     -------
     callable
         Larger is better. ``scorer.set_score_request(X2=True)`` routes a second copy.
+
+    See Also
+    --------
+    corrected_risk : The number behind the score, for one fitted model.
+    make_risk_scorer : For features without noise, by any part of the losses.
 
     Examples
     --------

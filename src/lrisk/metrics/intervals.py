@@ -31,16 +31,30 @@ FEWEST_IN_TAIL = 50
 
 
 class RiskInterval(NamedTuple):
-    """Where the risk of new rows lies.
+    """Where the risk of new rows lies: an estimate and its confidence interval.
 
-    Attributes
+    Parameters
     ----------
     risk : float
-        Of the losses given.
+        Risk of the losses given.
     low, high : float
         Ends of the interval.
     tail_rows : float
         1/Σσ², how many rows decide: all under the mean, (1 − q)n under a superquantile.
+
+    See Also
+    --------
+    risk_interval : Makes it from the losses of a model.
+    RiskComparison : The same for the difference of two models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.metrics import risk_interval
+    >>> losses = np.random.default_rng(0).exponential(size=1000)
+    >>> found = risk_interval(losses, "mean")
+    >>> found.low < found.risk < found.high
+    True
     """
 
     risk: float
@@ -50,17 +64,32 @@ class RiskInterval(NamedTuple):
 
 
 class RiskComparison(NamedTuple):
-    """How two models' risks differ on new rows.
+    """How two models' risks differ on new rows, with a confidence interval.
 
-    Attributes
+    Parameters
     ----------
     difference : float
         Risk of the first less that of the second.
     low, high : float
         Ends of the interval of the difference.
     risk_a, risk_b : float
+        Risk of either model on the losses given.
     tail_rows : float
-        As in `RiskInterval`.
+        How many rows decide, as in `RiskInterval`.
+
+    See Also
+    --------
+    compare_risks : Makes it from the losses of two models.
+    RiskInterval : The same for one model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.metrics import compare_risks
+    >>> losses = np.random.default_rng(0).exponential(size=1000)
+    >>> found = compare_risks(0.9 * losses, losses, "mean")
+    >>> found.low < found.difference < found.high < 0  # the first is better
+    True
     """
 
     difference: float
@@ -87,14 +116,17 @@ def risk_interval(
     n_resamples: int = 999,
     random_state: int | np.random.Generator | None = 0,
 ) -> RiskInterval:
-    r"""Confidence interval of the spectral risk on new rows.
+    r"""Compute a confidence interval of a model's risk on new rows.
 
     Parameters
     ----------
     losses : array-like of shape (n,)
         Of independent rows that the model has not seen.
     spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `lrisk.RiskRegressor`: ``"mean"`` for
+        the plain average.
     confidence : float in (0, 1), default=0.95
+        How often such intervals hold the true risk.
     method : {"bootstrap", "dkw"}, default="bootstrap"
         ``"bootstrap"`` is percentile-t: close to `confidence` if the tail holds fifty
         rows or more. ``"dkw"`` is at least `confidence` whatever n and the
@@ -111,6 +143,7 @@ def risk_interval(
         Of the bootstrap; the time grows with n times that (a second for 10⁵ rows and
         200 resamples).
     random_state : int, Generator or None, default=0
+        Decides the resamples of the bootstrap.
 
     Returns
     -------
@@ -180,20 +213,27 @@ def compare_risks(
     n_resamples: int = 999,
     random_state: int | np.random.Generator | None = 0,
 ) -> RiskComparison:
-    """Confidence interval of the difference of two models' risks on the same rows.
+    """Compute a confidence interval of the difference of two models' risks.
 
-    Rows are resampled in pairs (percentile-t, as in `risk_interval`): what is hard for
-    both models cancels, and the interval is narrower than those of the risks suggest.
+    Both are of the same rows. These are resampled in pairs (percentile-t, as in
+    `risk_interval`): what is hard for both models cancels, and the interval is narrower
+    than those of the risks suggest.
 
     Parameters
     ----------
     losses_a, losses_b : array-like of shape (n,)
         Losses of the two models on the same rows, which neither has seen.
     spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `lrisk.RiskRegressor`: ``"mean"`` for
+        the plain average.
     confidence : float in (0, 1), default=0.95
+        How often such intervals hold the true difference.
     sample_weight : array-like of shape (n,) or None, default=None
+        How much rows count, as in `risk_interval`.
     n_resamples : int, default=999
+        Resamples of the bootstrap; the time grows with them.
     random_state : int, Generator or None, default=0
+        Decides the resamples.
 
     Returns
     -------
@@ -205,6 +245,11 @@ def compare_risks(
     -----
     UserWarning
         If the tail holds fewer than fifty rows.
+
+    See Also
+    --------
+    risk_interval : The interval of one model's risk.
+    row_losses : The losses that this takes, from targets and predictions.
 
     Examples
     --------

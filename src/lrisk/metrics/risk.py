@@ -23,21 +23,28 @@ def row_losses(
     *,
     labels: ArrayLike | None = None,
 ) -> Floats:
-    """Loss of each row.
+    """Compute the loss of each row from its target and its prediction.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
+        The true targets or classes.
     y_pred : array-like of shape (n,), or (n, n_classes) for ``"log"``
         Predictions; probabilities in the order of `labels` for ``"log"``.
     loss : {"squared", "absolute", "log"}, default="squared"
-        ½(y − z)² as the estimators minimise it, |y − z|, or −log p_y.
+        ½(y − z)² as the estimators minimise it, ``|y − z|``, or −log p_y.
     labels : array-like of shape (n_classes,) or None
         Classes in the order of the columns; by default those of `y_true`, sorted.
 
     Returns
     -------
     array of shape (n,)
+        The losses, in the order of the rows.
+
+    See Also
+    --------
+    risk_score : Sums the losses up in one number.
+    risk_interval : Takes these losses, and says how sure that number is.
 
     Examples
     --------
@@ -82,17 +89,21 @@ def risk_score(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Spectral risk of a prediction's losses; smaller is better.
+    """Score predictions by a weighted mean of their sorted losses; smaller is better.
+
+    This is the spectral risk: the mean of the largest half of the losses for
+    ``"superquantile:0.5"``, the plain average for ``"mean"``.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
+        The true targets or classes.
     y_pred : array-like of shape (n,), or (n, n_classes) for ``"log"``
         Predictions; probabilities in the order of `labels` for ``"log"``.
     spectrum : str or Spectrum, default="superquantile"
         How the sorted losses are weighted, as in `lrisk.RiskRegressor`.
     loss : {"squared", "absolute", "log"}, default="squared"
-        ½(y − z)² as the estimators minimise it, |y − z|, or −log p_y.
+        ½(y − z)² as the estimators minimise it, ``|y − z|``, or −log p_y.
     labels : array-like of shape (n_classes,) or None, default=None
         Classes in the order of the columns; by default those of `y_true`, sorted.
     sample_weight : array-like of shape (n,) or None, default=None
@@ -101,6 +112,7 @@ def risk_score(
     Returns
     -------
     float
+        The risk, in units of the loss.
 
     See Also
     --------
@@ -147,11 +159,15 @@ class RiskScorer(BaseScorer):
 def make_risk_scorer(
     spectrum: str | Spectrum = "superquantile", loss: str = "squared"
 ) -> RiskScorer:
-    """Scorer that ranks models by the spectral risk of their held-out losses.
+    """Make a scorer that ranks models by their worst held-out losses, or by others.
+
+    The score is minus the spectral risk: a weighted mean of the sorted losses, such as
+    the mean of the largest tenth for ``"superquantile:0.9"``.
 
     Parameters
     ----------
     spectrum : str or Spectrum, default="superquantile"
+        How the sorted losses are weighted, as in `lrisk.RiskRegressor`.
     loss : {"squared", "absolute", "log"}, default="squared"
         ``"log"`` needs `predict_proba`.
 
@@ -159,6 +175,11 @@ def make_risk_scorer(
     -------
     callable
         Larger is better, as scikit-learn wants it: minus the risk.
+
+    See Also
+    --------
+    risk_score : The number itself, from targets and predictions.
+    make_corrected_scorer : For models of noisy features.
 
     Examples
     --------
@@ -179,17 +200,26 @@ def make_risk_scorer(
 def loss_quantiles(
     losses: ArrayLike, levels: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> Floats:
-    """Quantiles of losses: the smallest loss with at least a mass u at or below it.
+    """Compute quantiles: the smallest loss that at least a share u does not exceed.
 
     Parameters
     ----------
     losses : array-like of shape (n,)
+        The losses, in any order.
     levels : array-like of numbers u in [0, 1]
+        Shares of the rows: 0.5 for the median, 0.9 for what a tenth exceeds.
     sample_weight : array-like of shape (n,) or None
+        A weight k counts like k rows.
 
     Returns
     -------
     array of the shape of `levels`
+        One of the losses for each level.
+
+    See Also
+    --------
+    risk_score : Sums a part of the losses up in one number.
+    lrisk.displays.LossQuantileDisplay : Draws all levels.
 
     Examples
     --------

@@ -17,7 +17,30 @@ from .._typing import AnyArray, Floats
 
 
 class Noise(Parameters):
-    """Base of all noises; a subclass says what is known."""
+    """Base of all noises: what is known of the errors in the features.
+
+    The rows are observed as x̃ = x + n. A subclass says what is known of n: its
+    covariance, its distribution, or nothing.
+
+    Parameters
+    ----------
+    mean : float or array of shape (d,), default=0.0
+        E n: deducted from every noisy row before the correction.
+    target_mean : float, default=0.0
+        Mean of the targets' noise: deducted from the targets.
+
+    See Also
+    --------
+    KnownCovariance : For noise of known size.
+    GaussianNoise : For Gaussian noise, which kernel models can correct too.
+    Replicates : For rows observed twice, and noise of unknown size.
+
+    Examples
+    --------
+    >>> from lrisk.noise import GaussianNoise, Replicates
+    >>> GaussianNoise(0.5).knows_characteristic, Replicates().knows_covariance
+    (True, False)
+    """
 
     name: ClassVar[str]
     #: Whether the covariance is known; otherwise each row must be observed twice.

@@ -21,12 +21,19 @@ def from_replicates(
     Parameters
     ----------
     X1, X2 : array-like of shape (n_samples, n_features)
+        The rows as observed twice, with independent noise.
     gaussian : bool, default=False
         Also take the noise for Gaussian, which kernel models need.
 
     Returns
     -------
     KnownCovariance or GaussianNoise
+        The noise of one copy, Gaussian if `gaussian` is true.
+
+    See Also
+    --------
+    from_reliability : From published reliability ratios instead.
+    Replicates : Uses the copies themselves, with no estimate between.
 
     Examples
     --------
@@ -53,18 +60,28 @@ def from_replicates(
 def from_reliability(
     ratio: ArrayLike, X: ArrayLike, *, gaussian: bool = False
 ) -> KnownCovariance:
-    """Noise from reliability ratios r = Var(x)/Var(x̃), as test manuals give them.
+    """Make a noise from reliability ratios Var(x)/Var(x̃), as test manuals give them.
 
-    Σ is diagonal with (1 − r) Var(x̃).
+    With the ratios r, Σ is diagonal with (1 − r) Var(x̃).
 
     Parameters
     ----------
     ratio : float or array of shape (n_features,)
-        In (0, 1]; 1 for a feature without noise.
+        The ratios r in (0, 1]; 1 for a feature without noise.
     X : array-like of shape (n_samples, n_features)
         Noisy rows, from which Var(x̃) is taken.
     gaussian : bool, default=False
         Also take the noise for Gaussian, which kernel models need.
+
+    Returns
+    -------
+    KnownCovariance or GaussianNoise
+        The noise, Gaussian if `gaussian` is true.
+
+    See Also
+    --------
+    from_replicates : From two copies of the rows instead.
+    KnownCovariance : From variances or a covariance.
 
     Examples
     --------
@@ -97,7 +114,7 @@ def local_differential_privacy(
     delta: float = 0.0,
     sensitivity: float = 1.0,
 ) -> GaussianNoise | LaplaceNoise:
-    """Noise that a locally private mechanism adds to each row.
+    """Make the noise that a locally private mechanism adds to each row.
 
     Parameters
     ----------
@@ -107,9 +124,20 @@ def local_differential_privacy(
         2-norm, by the exact condition
         Φ(s/2σ − εσ/s) − e^ε Φ(−s/2σ − εσ/s) ≤ δ (Balle and Wang, 2018, theorem 8).
     epsilon : float > 0
+        The privacy budget ε; the smaller, the more noise.
     delta : float in (0, 1) for "gaussian", 0 for "laplace"
+        The chance δ with which the promise may fail.
     sensitivity : float > 0, default=1.0
         Largest distance between two rows.
+
+    Returns
+    -------
+    GaussianNoise or LaplaceNoise
+        The noise, for ``NoiseCorrectedRegressor`` and its relatives.
+
+    See Also
+    --------
+    LaplaceNoise, GaussianNoise : The same noises, from their size.
 
     Examples
     --------

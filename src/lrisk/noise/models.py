@@ -21,6 +21,10 @@ class Exact(Noise):
     target_mean : float, default=0.0
         Likewise of the targets.
 
+    See Also
+    --------
+    KnownCovariance : For noise of known size.
+
     Examples
     --------
     >>> from lrisk.noise import Exact
@@ -52,7 +56,7 @@ class Exact(Noise):
 
 
 class Replicates(Noise):
-    """Nothing is known, but each row was observed at least twice, independently.
+    """Noise of which nothing is known, in rows observed at least twice, independently.
 
     The products of different copies are free of bias (paper 3, algorithm 1, left).
 
@@ -62,6 +66,11 @@ class Replicates(Noise):
         E n: deducted from every noisy row of every copy.
     target_mean : float, default=0.0
         Mean of the targets' noise: deducted from the targets.
+
+    See Also
+    --------
+    lrisk.noise.from_replicates : Estimates the noise from copies of some rows.
+    KnownCovariance : Where rows are observed once.
 
     Examples
     --------
@@ -103,6 +112,12 @@ class KnownCovariance(Noise):
         E n: deducted from every noisy row before the correction.
     target_mean : float, default=0.0
         Mean of the targets' noise: deducted from the targets.
+
+    See Also
+    --------
+    GaussianNoise : Also knows the shape, which kernel models need.
+    Replicates : Where the covariance is not known either.
+    lrisk.noise.from_reliability : Makes it from reliability ratios.
 
     Examples
     --------
@@ -175,6 +190,12 @@ class GaussianNoise(KnownCovariance):
     target_mean : float, default=0.0
         Mean of the targets' noise: deducted from the targets.
 
+    See Also
+    --------
+    KnownCovariance : The same without the shape, for linear models.
+    lrisk.noise.from_reliability : Makes it from reliability ratios.
+    lrisk.noise.from_replicates : Makes it from two copies of the rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -214,11 +235,16 @@ class LaplaceNoise(Noise):
     Parameters
     ----------
     scale : float or array of shape (d,), default=1.0
-        b: one for all features or one for each.
+        The scale b: one for all features or one for each.
     mean : float or array of shape (d,), default=0.0
         E n: deducted from every noisy row before the correction.
     target_mean : float, default=0.0
         Mean of the targets' noise: deducted from the targets.
+
+    See Also
+    --------
+    GaussianNoise : For lighter tails.
+    lrisk.noise.local_differential_privacy : Makes it from a privacy budget.
 
     Examples
     --------
@@ -270,19 +296,24 @@ class LaplaceNoise(Noise):
 
 
 class CharacteristicNoise(Noise):
-    """Noise of any known characteristic function.
+    """Noise of any known distribution, given by its characteristic function.
 
     Parameters
     ----------
     phi : callable
-        φ(ω) for frequencies of shape (m, d), giving shape (m,), real or complex; of the
-        noise less its `mean`.
+        The function φ(ω) for frequencies of shape (m, d), giving shape (m,), real or
+        complex; of the noise less its `mean`.
     cov : float, array of shape (d,) or (d, d)
         Its covariance Σ.
     mean : float or array of shape (d,), default=0.0
         E n: deducted from every noisy row before the correction.
     target_mean : float, default=0.0
         Mean of the targets' noise: deducted from the targets.
+
+    See Also
+    --------
+    GaussianNoise, LaplaceNoise : The usual ones, with nothing to write.
+    KnownCovariance : Where only the covariance is known.
 
     Examples
     --------
@@ -326,7 +357,7 @@ class CharacteristicNoise(Noise):
         return expanded(self, "cov", cov, n_features)
 
     def characteristic(self, omega: Floats, factor: float = 1.0) -> AnyArray:
-        """φ(√factor · ω), checked: shape (m,), |φ| ≤ 1."""
+        """φ(√factor · ω), checked: shape (m,), ``|φ| ≤ 1``."""
         values = np.asarray(self.phi(np.sqrt(factor) * omega))
         if values.shape != (len(omega),):
             rule = f"giving shape ({len(omega)},) for {len(omega)} frequencies"

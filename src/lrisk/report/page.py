@@ -18,7 +18,9 @@ _ROW_BUDGETS = (450_000, 250_000, 100_000, 0)
 
 
 def render(result: AuditResult, *, redact: bool = False) -> str:
-    """The report of an audit as one self-contained HTML page of less than a megabyte.
+    """Make the report of an audit: one HTML page that needs nothing else.
+
+    It has less than a megabyte.
 
     Parameters
     ----------
@@ -33,9 +35,24 @@ def render(result: AuditResult, *, redact: bool = False) -> str:
         HTML with its style, script and pictures inside. Its Content-Security-Policy
         allows these and nothing else: no network, no other script.
 
+    See Also
+    --------
+    lrisk.write_audit : Writes the page, the table of rows and all numbers to files.
+    framed : Shows the page in a notebook.
+
     Notes
     -----
     Needs jinja2 (``pip install lrisk[cli]``). Everything from the data is escaped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lrisk
+    >>> from lrisk.report import render
+    >>> x = np.random.default_rng(0).normal(size=60)
+    >>> page = render(lrisk.audit({"x": x, "y": 2 * x}, target="y"))
+    >>> page.startswith("<!doctype html>")
+    True
     """
     check_flag("render", "redact", redact)
     shown = redacted(result) if redact else result
@@ -48,7 +65,24 @@ def render(result: AuditResult, *, redact: bool = False) -> str:
 
 
 def framed(html: str, *, height: int = 720) -> str:
-    """A report for a notebook: in a frame of its own, cut off from the page round it.
+    """Put a report into a frame of a notebook, cut off from the page round it.
+
+    Parameters
+    ----------
+    html : str
+        A whole page, as `render` makes it.
+    height : int, default=720
+        Height of the frame in pixels.
+
+    Returns
+    -------
+    str
+        HTML of the frame.
+
+    See Also
+    --------
+    render : Makes the page.
+    lrisk.write_audit : Writes it to a file instead.
 
     Examples
     --------

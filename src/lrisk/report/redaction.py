@@ -6,11 +6,36 @@ from ..analysis.audit import AuditResult, CoefficientShift, FlaggedRow
 
 
 def redacted(result: AuditResult) -> AuditResult:
-    """The same findings without cell values and names of groups.
+    """Make a copy of an audit's result without cell values and names of groups.
 
     Nothing is searched for secrets: facts keep what cells hold apart from names of
     columns, counts, scores, residuals, coefficients and losses, and that part is left
     out. Sentences are made of what is left.
+
+    Parameters
+    ----------
+    result : AuditResult
+        What `lrisk.audit` returned; it stays as it is.
+
+    Returns
+    -------
+    AuditResult
+        The same findings, to show to those who may not see the data.
+
+    See Also
+    --------
+    lrisk.write_audit : Writes redacted files with ``redact=True``.
+    render : Makes a redacted page with ``redact=True``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lrisk
+    >>> from lrisk.report import redacted
+    >>> x = np.random.default_rng(0).normal(size=60)
+    >>> result = lrisk.audit({"x": x, "y": 2 * x}, target="y")
+    >>> result.observed == [], redacted(result).observed
+    (False, [])
     """
     bare = [_row(row) for row in result.flagged]
     return replace(

@@ -42,6 +42,7 @@ def write_audit(
     Parameters
     ----------
     result : AuditResult
+        What `lrisk.audit` returned.
     folder : path
         Made if it is not there. Files of an earlier audit are replaced; verdicts that
         a person wrote into its ``rows.csv`` are carried over if the table is the same,
@@ -63,6 +64,21 @@ def write_audit(
     ------
     OSError
         If the folder cannot be written; then nothing is left behind.
+
+    See Also
+    --------
+    lrisk.audit : Judges a table, and makes the result to be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import lrisk
+    >>> x = np.random.default_rng(0).normal(size=60)
+    >>> result = lrisk.audit({"x": x, "y": 2 * x}, target="y")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in lrisk.write_audit(result, folder)]
+    ['report.html', 'rows.csv', 'audit.json']
     """
     place = Path(folder)
     earlier = earlier_verdicts(place, result)

@@ -17,7 +17,18 @@ Monitor = Callable[[Record], None]
 
 
 class Status(Enum):
-    """How a solve ended; the value is what the user reads."""
+    """How a solve ended; the value is what the user reads.
+
+    See Also
+    --------
+    Solution : Holds it.
+
+    Examples
+    --------
+    >>> from lrisk.solvers import Status
+    >>> Status.EPOCHS_DONE.value
+    'all epochs were run'
+    """
 
     CONVERGED = "the duality gap reached the tolerance"
     MAX_ITER = "the iteration limit was reached before the tolerance"
@@ -34,9 +45,10 @@ class Status(Enum):
 class Solution:
     """The best point found and the proof that came with it.
 
-    Attributes
+    Parameters
     ----------
     theta : array of shape (size,)
+        The parameters of the model, the intercept last.
     objective : float
         F(θ), penalty included.
     gap : float
@@ -46,13 +58,36 @@ class Solution:
     weights : array of shape (n,)
         The λ of the certificate.
     n_iter : int
+        Iterations made.
     status : Status
+        How the solve ended.
     history : list of dict
         One record for each iteration; its ``"note"`` says why the solver was changed.
     solver : str
         Name of the solver that found it, if not the one that was asked.
     slopes : array of shape (n,) or None
         The dual point a of the certificate, for losses with flat pieces.
+
+    See Also
+    --------
+    Solver : Its `solve` returns this.
+    lrisk.certify : The same proof for a fitted estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.losses import Squared
+    >>> from lrisk.objective import Objective
+    >>> from lrisk.ranking import Ranking
+    >>> from lrisk.solvers import Newton
+    >>> from lrisk.spaces import LinearSpace
+    >>> from lrisk.spectra import Superquantile
+    >>> x = np.arange(6.0)
+    >>> space = LinearSpace(x[:, None], intercept=True)
+    >>> ranking = Ranking(Superquantile(0.5), 6)
+    >>> found = Newton().solve(Objective(ranking, Squared(), space, x**2, 0.1))
+    >>> found.theta.shape, bool(found.dual <= found.objective)
+    ((2,), True)
     """
 
     theta: Floats
@@ -73,17 +108,29 @@ class Solution:
 
 
 class Solver(Parameters):
-    """Minimises an `Objective`.
+    """Base of all solvers: what minimises an `Objective`.
 
     `solve` is a template that no subclass replaces: it refuses what the solver cannot
     minimise, then calls `_solve`, which a subclass fills in.
 
-    Parameters
+    Attributes
     ----------
     tol : float ≥ 0
         Relative duality gap at which to stop.
     max_iter : int
         Limit on what the solver counts (its docstring says what).
+
+    See Also
+    --------
+    Newton, LBFGS, Band : To a proven optimum.
+    LSVRG, SOREL, Prospect, SGD, SRDA : By rows drawn at random.
+    Concentration, SubquantileGradient : For spectra that leave rows out.
+
+    Examples
+    --------
+    >>> from lrisk.solvers import Newton, Solver
+    >>> isinstance(Newton(tol=1e-9, max_iter=50), Solver)
+    True
     """
 
     name: ClassVar[str]

@@ -14,7 +14,22 @@ from .._typing import Floats
 
 
 class Space(Protocol):
-    """What every space can do, and all that an objective asks of one."""
+    """What every space can do, and all that an objective asks of one.
+
+    See Also
+    --------
+    LinearSpace : Linear functions of the features.
+    KernelSpace : Functions of a kernel.
+    CenterSpace : Centres of clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import LinearSpace, Space
+    >>> space: Space = LinearSpace(np.eye(3), intercept=True)
+    >>> space.n_rows, space.size
+    (3, 4)
+    """
 
     n_rows: int
     n_scores: int

@@ -18,13 +18,28 @@ from .linear import LinearSpace, Matrix
 
 
 class CenterSpace:
-    """Squared distances of the rows of X to k centres.
+    """Sets of k centres: the scores of a row are its squared distances to them.
 
     Parameters
     ----------
     X : array or CSR array of shape (n, d), float32 or float64
+        The rows, read where they are.
     n_centers : int
-        k.
+        How many centres, k.
+
+    See Also
+    --------
+    LinearSpace : For linear functions instead of distances.
+    lrisk.RiskKMeans : The estimator that uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import CenterSpace
+    >>> space = CenterSpace(np.array([[0.0], [3.0]]), n_centers=2)
+    >>> space.scores(np.array([0.0, 1.0]))
+    array([[0., 1.],
+           [9., 4.]])
     """
 
     #: There is none; the name is part of what an objective asks a space.

@@ -21,14 +21,30 @@ from .linear import LinearSpace
 
 
 class KernelSpace(Space):
-    """The span of k(x_i, ·) over training rows.
+    """Functions Σ w_i k(x_i, ·) over the training rows x_i.
 
     Parameters
     ----------
     kernel : Kernel
+        The function k of two rows.
     X : array or CSR array of shape (n, d)
         Training rows; the kernel matrix itself if it is precomputed.
     n_scores : int, default=1
+        Scores for each row; with more than one, scores have shape (n, k).
+
+    See Also
+    --------
+    FactoredSpace : The same functions, as linear ones of features.
+    NystroemSpace : With a few centres, for many rows.
+    lrisk.KernelRiskRegressor : The estimator that uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import Kernel, KernelSpace
+    >>> space = KernelSpace(Kernel("linear"), np.array([[1.0], [2.0]]))
+    >>> space.scores(np.array([1.0, 1.0]))
+    array([3., 6.])
     """
 
     intercept = False
@@ -154,11 +170,26 @@ class KernelRows:
     Parameters
     ----------
     kernel : Kernel
+        The function k of two rows.
     centres : array or CSR array of shape (n, d)
-        c; not used if the kernel is precomputed.
+        The rows c_i; not used if the kernel is precomputed.
     X : array or CSR array of shape (m, d)
         Rows to evaluate at; k(x, c_i), shape (m, n), if precomputed.
     n_scores : int, default=1
+        Functions to evaluate at once; with more than one, w has shape (n, k).
+
+    See Also
+    --------
+    KernelSpace : The same functions at the training rows.
+    NystroemSpace : With a few centres, for many rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import Kernel, KernelRows
+    >>> rows = KernelRows(Kernel("linear"), np.array([[1.0], [2.0]]), np.array([[3.0]]))
+    >>> rows.scores(np.array([1.0, 1.0]))  # 1·3 + 2·3
+    array([9.])
     """
 
     #: Entries of k(x, c_i) held at a time.
@@ -195,14 +226,29 @@ class KernelRows:
 
 
 class FactoredSpace(LinearSpace):
-    """A kernel space as the linear one of its features Φ.
+    """A kernel space as the linear one of its features Φ, with ΦΦᵀ the kernel matrix.
 
     Parameters
     ----------
     features : array or CSR array of shape (n, r)
+        The features Φ of the n rows.
     n_scores : int, default=1
+        Scores for each row; with more than one, scores have shape (n, k).
     pivots : array of shape (r,) or None
         Rows on which Φ is a lower triangle.
+
+    See Also
+    --------
+    KernelSpace : The same functions, by the coefficients of the rows.
+    NystroemSpace : For more rows than a kernel matrix can have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import FactoredSpace
+    >>> space = FactoredSpace(np.array([[1.0, 0.0], [0.5, 2.0]]), pivots=np.arange(2))
+    >>> space.coefficients(np.array([1.0, 2.0]))
+    array([0.5, 1. ])
     """
 
     def __init__(

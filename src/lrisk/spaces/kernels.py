@@ -35,7 +35,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 
 
 class Kernel:
-    """A positive definite function of two rows.
+    """A kernel: how alike two rows are, as a positive definite function of both.
 
     Parameters
     ----------
@@ -44,10 +44,25 @@ class Kernel:
         ``"laplacian"`` exp(−γ‖x − x′‖₁), ``"cosine"``, ``"precomputed"``, or a function
         of two rows.
     gamma : float or None
-        γ; None means 1/n_features.
+        The rate γ; None means 1/n_features.
     degree, coef0 : float
+        Degree and constant term c₀ of the ``"poly"`` kernel; other kernels ignore them.
     params : mapping or None
         Keyword arguments for a callable kernel.
+
+    See Also
+    --------
+    KernelSpace : Functions that are sums of a kernel.
+    sklearn.metrics.pairwise.pairwise_kernels : Kernels by the same names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import Kernel
+    >>> X = np.array([[0.0], [1.0]])
+    >>> Kernel("rbf", gamma=1.0)(X, X).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
     """
 
     def __init__(

@@ -25,16 +25,31 @@ Matrix = AnyArray | sp.csr_array
 
 
 class LinearSpace(Space):
-    """Linear functions of the rows of X.
+    """Linear functions of the features of each row.
 
     Parameters
     ----------
     X : array or CSR array of shape (n, d), float32 or float64
+        The rows, read where they are.
     intercept : bool
+        Whether θ ends in a constant for each score.
     n_scores : int, default=1
         Scores for each row; with more than one, scores have shape (n, k).
     offset : array of shape (d,) or None
-        m above.
+        What is subtracted from every row wherever X is used, such as the column means.
+
+    See Also
+    --------
+    KernelSpace : For relations that are not linear.
+    lrisk.RiskRegressor : The estimator that uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import LinearSpace
+    >>> space = LinearSpace(np.array([[1.0], [2.0]]), intercept=True)
+    >>> space.scores(np.array([3.0, 0.5]))  # 3x + ½
+    array([3.5, 6.5])
     """
 
     #: Entries of X converted to dense float64 at a time, in at most so many rows.

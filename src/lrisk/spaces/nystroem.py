@@ -31,8 +31,21 @@ class SelectedRows:
     Parameters
     ----------
     X : array, memory map or CSR array of shape (n, d)
+        The matrix; nothing of it is copied until rows are asked for.
     rows : array of shape (k,)
         Numbers of the rows, in ascending order if X is to be read in order.
+
+    See Also
+    --------
+    NystroemSpace : Takes it in the place of a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import SelectedRows
+    >>> rows = SelectedRows(np.arange(10.0)[:, None], np.array([2, 5, 7]))
+    >>> rows.shape, rows[1:].ravel()
+    ((3, 1), array([5., 7.]))
     """
 
     def __init__(self, X: Any, rows: Indices) -> None:
@@ -135,12 +148,30 @@ class Centres:
 
 
 class NystroemFeatures:
-    """The matrix Φ = k_Z(X) L⁻ᵀ, shape (n, r), of which only blocks ever exist.
+    """Features of rows by their kernel with a few centres; only blocks of them exist.
+
+    They are the matrix Φ = k_Z(X) L⁻ᵀ of shape (n, r).
 
     Parameters
     ----------
     centres : Centres
+        The centres and the factor L of their kernel matrix.
     X : array, memory map or CSR array of shape (n, d), or SelectedRows
+        The rows, read block by block.
+
+    See Also
+    --------
+    NystroemSpace : Linear functions of these features.
+    sklearn.kernel_approximation.Nystroem : The same idea as a transformer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.spaces import Kernel, NystroemFeatures
+    >>> from lrisk.spaces.nystroem import Centres
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> NystroemFeatures(Centres(Kernel("rbf"), X[::10]), X).shape[0]
+    50
     """
 
     def __init__(self, centres: Centres, X: Any) -> None:
@@ -234,15 +265,23 @@ class _Transposed:
 
 
 class NystroemSpace(LinearSpace):
-    """Functions Σ_j c_j k(z_j, ·) as linear ones of the features φ.
+    """Functions Σ_j c_j k(z_j, ·) of a few centres, as linear ones of their features φ.
 
     Parameters
     ----------
     centres : Centres
+        The centres z_j and the factor of their kernel matrix.
     X : array, memory map or CSR array of shape (n, d), or SelectedRows
+        The rows, read block by block.
     n_scores : int, default=1
+        Scores for each row; with more than one, scores have shape (n, k).
     held : bool, default=False
         Compute the features once, n·r numbers, and hold them.
+
+    See Also
+    --------
+    KernelSpace : With every row a centre.
+    NystroemFeatures : The features.
 
     Examples
     --------

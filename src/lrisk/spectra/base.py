@@ -27,7 +27,26 @@ SMOOTHINGS = ("l2", "entropy")
 
 
 class Spectrum(Parameters):
-    """Base of all spectra; a subclass gives S and its stable increments."""
+    """Base of all spectra: how losses are weighted once they are sorted.
+
+    An average counts all losses alike; a spectrum counts the largest more, or less. A
+    subclass gives S, the share of the weight on the lowest fraction u of the rows, and
+    its stable increments.
+
+    See Also
+    --------
+    Mean : The plain average.
+    Superquantile : The mean of the largest losses.
+    Subquantile : The mean of the smallest losses.
+
+    Examples
+    --------
+    >>> from lrisk.spectra import Mean, Spectrum, Superquantile
+    >>> isinstance(Mean(), Spectrum)
+    True
+    >>> Superquantile(0.5).weights(4)  # of the losses in ascending order
+    array([0. , 0. , 0.5, 0.5])
+    """
 
     name: ClassVar[str]
     #: Whether S has a density of bounded slope, so that F is nearly smooth.

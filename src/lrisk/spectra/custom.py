@@ -12,15 +12,21 @@ from .base import Monotone, Spectrum
 
 
 class CustomSpectrum(Spectrum):
-    """Any spectrum, from its distribution function or from an array of weights.
+    """Weights of your own for sorted losses, as an array or as a function.
 
     Parameters
     ----------
     cumulative : callable or None
-        Vectorised S with S(0) = 0, S(1) = 1, non-decreasing.
+        Vectorised S with S(0) = 0, S(1) = 1, non-decreasing: the share of the weight on
+        the lowest fraction u of the losses.
     weights : array-like of shape (k,) or None
         Non-negative weights of k equal slices of the mass, lowest losses first; they
         are divided by their sum. S is then piecewise linear.
+
+    See Also
+    --------
+    RankedRange : The mean of the losses between two quantiles.
+    Superquantile, Extremile, ESRM : Families with a parameter to search over.
 
     Examples
     --------

@@ -18,6 +18,11 @@ class RankedRange(Spectrum):
     lower, upper : float in [0, 1], default=0.1 and 0.9
         Quantiles of the losses between which rows count.
 
+    See Also
+    --------
+    Superquantile : Ignores the lowest losses only.
+    Subquantile : Ignores the highest losses only.
+
     Examples
     --------
     >>> RankedRange(lower=0.25, upper=0.75).weights(4)

@@ -9,7 +9,19 @@ from .base import Monotone, Spectrum
 
 
 class Mean(Spectrum):
-    """The plain average: S(u) = u."""
+    """The plain average of the losses, all of them counted alike: S(u) = u.
+
+    See Also
+    --------
+    Superquantile : Counts the largest losses alone.
+    Subquantile : Counts the smallest losses alone.
+
+    Examples
+    --------
+    >>> from lrisk.spectra import Mean
+    >>> Mean().weights(4)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
 
     name = "mean"
     smooth = True
@@ -45,12 +57,20 @@ class Mean(Spectrum):
 
 
 class Extremile(Spectrum):
-    """Expected maximum of r draws: S(u) = u^r.
+    """The largest of r losses drawn at random, on average: S(u) = u^r.
+
+    Every loss counts, and the more, the larger it is.
 
     Parameters
     ----------
     r : float ≥ 1, default=2
         How many draws; 1 is the mean.
+
+    See Also
+    --------
+    ESRM : Also counts every loss, with exponential weights.
+    Superquantile : Counts the largest losses alone.
+    RiskSeekingExtremile : The smallest of r losses instead.
 
     Examples
     --------
@@ -108,14 +128,19 @@ class Extremile(Spectrum):
 
 
 class RiskSeekingExtremile(Extremile):
-    """Expected minimum of r draws, the extremile's mirror: S(u) = 1 − (1 − u)^r.
+    """The smallest of r losses drawn at random, on average: S(u) = 1 − (1 − u)^r.
 
-    Large losses count little, and none is left out altogether.
+    The extremile's mirror. Large losses count little, and none is left out altogether.
 
     Parameters
     ----------
     r : float ≥ 1, default=2
-        1 is the mean; the larger, the less large losses count.
+        How many draws: 1 is the mean; the larger, the less large losses count.
+
+    See Also
+    --------
+    Subquantile : Leaves the largest losses out.
+    Extremile : Counts large losses more instead of less.
 
     Examples
     --------
@@ -154,12 +179,20 @@ class RiskSeekingExtremile(Extremile):
 
 
 class ESRM(Spectrum):
-    """Exponential spectral risk: S(u) = (e^{ρu} − 1)/(e^ρ − 1).
+    """A mean with weights that grow exponentially: S(u) = (e^{ρu} − 1)/(e^ρ − 1).
+
+    Called the exponential spectral risk measure in finance. Every loss counts, and the
+    more, the larger it is.
 
     Parameters
     ----------
     rho : float > 0, default=1
         Risk aversion; the weight of the worst row is e^ρ times that of the best.
+
+    See Also
+    --------
+    Extremile : Also counts every loss, by a power.
+    Superquantile : Counts the largest losses alone.
 
     Examples
     --------
@@ -234,6 +267,11 @@ class ESRM(Spectrum):
 
 class WorstCase(Spectrum):
     """The largest loss alone: S(u) = 1[u = 1].
+
+    See Also
+    --------
+    Superquantile : The mean of a share of the largest losses, less at one row's mercy.
+    Mean : The other end: all losses alike.
 
     Examples
     --------

@@ -35,19 +35,31 @@ _TIME_NAME = re.compile(
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """One column of the table as it was read.
+    """One column of the table as it was read, in a few words.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        Name of the column.
     kind : str
         "numeric", "categorical", "boolean", "date", "identifier", "constant", "text",
         "target", "group" or "time".
     missing, distinct : int
+        How many cells are missing, and how many values there are.
     note : str
         Empty, or plain sentences that tell no value.
     example : str
         Empty, or values that the note speaks of.
+
+    See Also
+    --------
+    Column : The column itself.
+
+    Examples
+    --------
+    >>> from lrisk.tables import ColumnSummary
+    >>> ColumnSummary("size", "numeric", 0, 3, "Whole numbers.").remark
+    'Whole numbers.'
     """
 
     name: str
@@ -70,11 +82,12 @@ def remark(note: str, example: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """One column of a table, as numbers or as codes of levels.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        Name of the column.
     kind : str
         See `ColumnSummary`.
     values : array of shape (n,)
@@ -92,6 +105,18 @@ class Column:
         How text was read (see `text.Reading`); empty where it was not text.
     ambiguous : bool
         Whether its commas may stand before decimals or between thousands.
+
+    See Also
+    --------
+    ColumnSummary : The same in a few words, without values.
+    Table : All columns together.
+
+    Examples
+    --------
+    >>> from lrisk.tables import table_of
+    >>> table = table_of({"size": [1, 2, 4], "y": [1.0, 3.0, 2.0]}, "y")
+    >>> table.columns[0].name, table.columns[0].kind
+    ('size', 'numeric')
     """
 
     name: str

@@ -60,7 +60,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Position in the table of the column that each column of the matrix comes from.
     scaling_ : named tuple (centre, scale) of arrays of shape (n_features_out,)
     n_features_in_ : int
-    feature_names_in_ : array of str of shape (n_features_in_,)
+    feature_names_in_ : array of str of shape (n_features,)
         Only if the table had names.
 
     See Also
@@ -323,7 +323,28 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
 
 class Preparation:
-    """`TablePreparation` of rows of columns that were read once, for all folds."""
+    """Turn rows of columns that were read once into numbers, for all folds.
+
+    It is `TablePreparation` without a frame for each fold.
+
+    Parameters
+    ----------
+    columns : list of Column
+        The columns of all rows.
+
+    See Also
+    --------
+    TablePreparation : For frames, in pipelines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.tables import Preparation, table_of
+    >>> table = table_of({"size": [1, 2, 4], "y": [1.0, 3.0, 2.0]}, "y")
+    >>> preparation = Preparation(table.columns).fit(np.array([0, 1]))
+    >>> preparation.transform(np.array([2])).shape
+    (1, 1)
+    """
 
     def __init__(self, columns: list[Column]) -> None:
         self.columns = columns
@@ -338,7 +359,7 @@ class Preparation:
         return self
 
     def transform(self, rows: Indices) -> Floats:
-        """The matrix of these rows, of shape (len(rows), len(names_))."""
+        """The matrix of these rows, of shape ``(len(rows), len(names_))``."""
         return self.table.transform_columns([c.take(rows) for c in self.columns])
 
     def position(self, column: int) -> int:

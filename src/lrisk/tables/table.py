@@ -23,16 +23,38 @@ MOST_COLUMNS = 2000
 class Table(Target):
     """Features, target, group and time of all rows of the input.
 
-    Attributes
+    Parameters
     ----------
+    task : str
+        "regression" or "classification".
+    y : array of shape (n,)
+        The targets as numbers, or positions among `classes`; NaN or −1 where missing.
+    classes : list of str
+        Names of the classes; empty for numbers.
+    notes : list of str
+        What a reader should know of how the target was read; no value is told.
+    example : str
+        Values that the notes speak of.
     columns : list of Column
-        All but the target.
+        All columns but the target.
     target : Column
         As it was read; what it means is told as of every `Target`.
     id_column : str
         What tells rows apart: a column, "index" for a frame's own, or empty.
     ids : list of str
         One for each row, or none.
+
+    See Also
+    --------
+    table_of : Makes it from a frame or an array.
+    Column : One of its columns.
+
+    Examples
+    --------
+    >>> from lrisk.tables import table_of
+    >>> table = table_of({"size": [1, 2, 4], "y": [1.0, 3.0, 2.0]}, "y")
+    >>> table.n_rows, [column.name for column in table.columns]
+    (3, ['size'])
     """
 
     columns: list[Column]
@@ -97,12 +119,30 @@ def table_of(
     Parameters
     ----------
     data : DataFrame, mapping of columns, or array-like of shape (n, d)
+        The rows; an array has columns without names.
     target : str or array-like of shape (n,)
         Name of a column of a frame; the targets themselves otherwise.
     task : {"auto", "regression", "classification"}
     group, time, id : str or None
         Names of columns. By default rows are told apart by a frame's own index, or by
         the first column in which every row has a value of its own.
+
+    Returns
+    -------
+    Table
+        Typed columns, the target apart.
+
+    See Also
+    --------
+    lrisk.audit : Reads its input so.
+    TablePreparation : Turns columns into what models take.
+
+    Examples
+    --------
+    >>> from lrisk.tables import table_of
+    >>> table = table_of({"size": ["1 cm", "2 cm", "4 cm"], "y": [1.0, 3.0, 2.0]}, "y")
+    >>> table.columns[0].kind, table.columns[0].unit
+    ('numeric', 'cm')
     """
     if group is not None and group == time:
         rule, remedy = "another column than group", "choose one role for it"

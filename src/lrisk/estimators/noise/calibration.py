@@ -45,7 +45,7 @@ class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimat
     noise_covariance_ : array of shape (n_features, n_features)
         Σ of a single copy.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -56,6 +56,7 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
     standardize : bool, default=False
         Standardise the features inside, with the noise.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     tol : float, default=1e-8
         Largest entry of the score at which to stop.
     max_iter : int, default=200
@@ -71,7 +72,7 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
         no root that far (then the fit warns).
     n_iter_ : int
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -81,8 +81,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     radius : "auto" or float, default="auto"
         B_w, the norm of the functions to compete with online.
     angle : float in (0, π/2], default=π/2
-        β, between the positive and the negative part of those functions; the ball
-        online has the radius W = R·B_w/√(1 − cos β).
+        The angle β between the positive and the negative part of those functions; the
+        ball online has the radius W = R·B_w/√(1 − cos β).
     learning_rate : {"auto", "theory"} or float, default="auto"
         Online step (see `NoiseCorrectedRegressor`).
     average : bool, default=True
@@ -149,7 +149,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         ``fit_intercept=False`` (a centre of noisy targets, too, has their noise);
         infinite otherwise.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -70,6 +70,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         Batch penalty, as in ``Ridge(alpha=alpha)`` (λ = alpha/n). ``"auto"`` is the
         size of the error of the corrected matrix, zero without noise.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     horizon : int or None, default=None
         Number of online rounds, if known, for ``learning_rate="theory"``.
     feature_bound, target_bound : float or None, default=None
@@ -100,7 +101,7 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
     location_, scale_ : arrays of shape (n_features,)
         Of the features, if `standardize`.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

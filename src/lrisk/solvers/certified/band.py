@@ -43,10 +43,25 @@ class Band(Solver):
     max_iter : int, default=200
         Limit on passes over all rows.
 
+    See Also
+    --------
+    Newton : For any convex objective; Band hands over to it.
+    LBFGS : For spectra that weight every row, and many rows.
+
     Notes
     -----
     For superquantiles of losses of one score; anything else goes to `Newton`, and so
     does a fit that stalls.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.solvers import Band
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RiskRegressor("superquantile:0.9", solver=Band(tol=1e-8)).fit(X, y)
+    >>> bool(model.dual_gap_ <= 1e-8)
+    True
     """
 
     name = "band"

@@ -23,7 +23,7 @@ MOST_WORK = 5e9
 
 
 class LBFGS(Solver):
-    """Limited-memory quasi-Newton, to a certified optimum.
+    """Quasi-Newton method of little memory, to a proven optimum.
 
     Under a smooth spectrum and with many rows F itself is minimised, in coordinates in
     which the Hessian of a sample is the identity (see `whitening`). Otherwise, and for
@@ -31,6 +31,8 @@ class LBFGS(Solver):
     `Newton`, in units of the columns, and proves its result in the same way, with
     Newton steps by conjugate gradients where the bound needs one: O(size) memory.
     Losses with flat pieces go to `Newton` wherever a Hessian fits.
+
+    For many rows or many parameters; ``solver="auto"`` chooses it there.
 
     Parameters
     ----------
@@ -40,6 +42,21 @@ class LBFGS(Solver):
         Limit on L-BFGS iterations.
     memory : int, default=20
         Pairs of differences that are kept.
+
+    See Also
+    --------
+    Newton : Fewer, costlier steps, where a Hessian fits.
+    Band : Faster for superquantiles of many rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.solvers import LBFGS
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RiskRegressor("superquantile:0.9", solver=LBFGS(tol=1e-8)).fit(X, y)
+    >>> bool(model.dual_gap_ <= 1e-8)
+    True
     """
 
     name = "lbfgs"

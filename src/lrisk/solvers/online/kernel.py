@@ -49,13 +49,26 @@ class OnlineKernel(OnlineSolver):
 
     Parameters
     ----------
+    learning_rate : "auto", "theory" or float, default="auto"
+        The online step, as in `OnlineSolver`.
+    radius : "auto" or float, default="auto"
+        Radius of the ball the iterates are kept in.
+    average : bool, default=True
+        Predict with the average of the iterates.
+    horizon : int or None, default=None
+        Number of rounds, if known in advance (for ``"theory"``).
+    feature_bound, target_bound : float or None, default=None
+        Bounds of the theory, as in `OnlineSolver`.
     budget : int or None
         Largest number of support vectors; None keeps every row.
     tolerance : float
         Squared distance from the span of the support, relative to R², above which a row
         enters it.
-    learning_rate, radius, average, horizon, target_bound :
-        As in `OnlineSolver`.
+
+    See Also
+    --------
+    OnlineLinear : For linear relations, with d numbers in memory.
+    lrisk.NoiseCorrectedKernelRegressor : The estimator that uses it.
 
     Examples
     --------

@@ -47,6 +47,17 @@ class OnlineSolver(Parameters):
     feature_bound, target_bound : float or None
         B_x̃ and B_ỹ of the theory, which the regret bound needs; None means running root
         mean squares.
+
+    See Also
+    --------
+    OnlineLinear : Rows of numbers.
+    OnlineKernel : Rows by a kernel.
+
+    Examples
+    --------
+    >>> from lrisk.solvers import OnlineLinear, OnlineSolver
+    >>> isinstance(OnlineLinear(learning_rate=0.1), OnlineSolver)
+    True
     """
 
     def __init__(
@@ -156,6 +167,24 @@ class OnlineLinear(OnlineSolver):
     """Corrected online gradient descent over rows of numbers (paper 3, algorithm 1).
 
     w ← Π_B(w − η(2(w·x̄ − y)x̄ − 2Cw + 2c)), with C the covariance of the noise of x̄.
+
+    Parameters
+    ----------
+    learning_rate : "auto", "theory" or float, default="auto"
+        The online step, as in `OnlineSolver`.
+    radius : "auto" or float, default="auto"
+        Radius of the ball the iterates are kept in.
+    average : bool, default=True
+        Predict with the average of the iterates.
+    horizon : int or None, default=None
+        Number of rounds, if known in advance (for ``"theory"``).
+    feature_bound, target_bound : float or None, default=None
+        Bounds of the theory, as in `OnlineSolver`.
+
+    See Also
+    --------
+    OnlineKernel : For relations that are not linear.
+    lrisk.NoiseCorrectedRegressor : The estimator that uses it.
 
     Examples
     --------

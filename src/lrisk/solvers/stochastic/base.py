@@ -112,6 +112,17 @@ class StochasticSolver(Solver):
     A subclass prepares its state in `begin` and makes an epoch's steps in `epoch`; the
     loop about them, here, evaluates F after each epoch, keeps the best point, cuts the
     learning rate when F explodes and looks at the duality gap from time to time.
+
+    See Also
+    --------
+    LSVRG, SOREL, Prospect : With variance that vanishes.
+    SGD, SRDA : With small batches.
+
+    Examples
+    --------
+    >>> from lrisk.solvers import LSVRG, StochasticSolver
+    >>> isinstance(LSVRG(), StochasticSolver)
+    True
     """
 
     requires = frozenset({"scores", "pullback", "rows"})

@@ -16,9 +16,10 @@ from .base import StochasticSolver, Work
 
 
 class Prospect(StochasticSolver):
-    """Prospect: every row keeps its last loss l_i, gradient g_i and weight ρ_i.
+    """Stochastic gradients without bias: every row keeps its last loss and gradient.
 
-    For a row i drawn uniformly, with q the weights at the table of losses,
+    Kept are the last loss l_i, gradient g_i and weight ρ_i. For a row i drawn
+    uniformly, with q the weights at the table of losses,
 
         w ← w − η[n q_i∇ℓ_i(w) − n ρ_i g_i + ḡ + μw],   ḡ = Σρ_i g_i
 
@@ -38,11 +39,28 @@ class Prospect(StochasticSolver):
     max_epochs : int, default=64
         An epoch is n steps.
     learning_rate : "auto" or float, default="auto"
+        The step η; ``"auto"`` starts from the rows' smoothness.
     tol : float ≥ 0, default=0
         Relative duality gap at which to stop; 0 means to run all epochs.
     certify_every : int or None, default=None
         Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
         and otherwise only at the end.
+
+    See Also
+    --------
+    LSVRG : Keeps one full gradient instead of one for each row.
+    SOREL : Also for superquantiles.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.solvers import Prospect
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> solver = Prospect(max_epochs=32)
+    >>> model = RiskRegressor("extremile:2", solver=solver, random_state=0).fit(X, y)
+    >>> bool(model.dual_gap_ < 0.01)
+    True
     """
 
     name = "prospect"

@@ -79,20 +79,36 @@ class SGD(_Batches):
     Parameters
     ----------
     batch_size : int or None, default=None
-        m; None means 64, or n where that is less. Rows of unequal weight are drawn in
-        proportion to it, with replacement.
+        Rows m in a step; None means 64, or n where that is less. Rows of unequal weight
+        are drawn in proportion to it, with replacement.
     average : bool, default=True
         Return the mean of the iterates, as the algorithm does, not the last one.
     max_epochs : int, default=64
         An epoch is ⌊n/m⌋ steps.
     learning_rate : "auto", "theory" or float, default="auto"
-        η. ``"theory"`` is 1/(μ(t + 1)) of proposition 3 for Lipschitz losses; squared
-        loss is not one, and takes 1/(μ(t + 1) + L).
+        The step η. ``"theory"`` is 1/(μ(t + 1)) of proposition 3 for Lipschitz losses;
+        squared loss is not one, and takes 1/(μ(t + 1) + L).
     tol : float ≥ 0, default=0
         Relative duality gap at which to stop; 0 means to run all epochs.
     certify_every : int or None, default=None
         Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
         and otherwise only at the end.
+
+    See Also
+    --------
+    SRDA : The same gradients, averaged.
+    LSVRG : Without the error that batches leave.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.solvers import SGD
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> solver = SGD(max_epochs=10)
+    >>> model = RiskRegressor("extremile:2", solver=solver, random_state=0).fit(X, y)
+    >>> model.solver_
+    'sgd'
     """
 
     name = "sgd"
@@ -168,21 +184,37 @@ class SRDA(_Batches):
     Parameters
     ----------
     batch_size : int or None, default=None
-        m; None means 64, or n where that is less. Rows of unequal weight are drawn in
-        proportion to it, with replacement.
+        Rows m in a step; None means 64, or n where that is less. Rows of unequal weight
+        are drawn in proportion to it, with replacement.
     max_epochs : int, default=64
         An epoch is ⌊n/m⌋ steps.
     learning_rate : "auto" or float, default="auto"
-        η.
+        The factor η of the formula.
     tol : float ≥ 0, default=0
         Relative duality gap at which to stop; 0 means to run all epochs.
     certify_every : int or None, default=None
         Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
         and otherwise only at the end.
 
+    See Also
+    --------
+    SGD : Steps by the newest gradient alone.
+    LSVRG : Without the error that batches leave.
+
     Notes
     -----
     Starts from zero whatever start it is given: w is a function of the gradients alone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.solvers import SRDA
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> solver = SRDA(max_epochs=10)
+    >>> model = RiskRegressor("extremile:2", solver=solver, random_state=0).fit(X, y)
+    >>> model.solver_
+    'srda'
     """
 
     name = "srda"

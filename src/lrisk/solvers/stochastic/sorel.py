@@ -32,6 +32,7 @@ class SOREL(StochasticSolver):
     Parameters
     ----------
     max_epochs : int, default=64
+        Limit on epochs of n steps.
     learning_rate : "auto" or float, default="auto"
         Size of the inner steps.
     tol : float ≥ 0, default=0
@@ -39,6 +40,22 @@ class SOREL(StochasticSolver):
     certify_every : int or None, default=None
         Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
         and otherwise only at the end.
+
+    See Also
+    --------
+    LSVRG : Simpler steps; may stall on superquantiles.
+    Prospect : Keeps a gradient for each row.
+    Newton : To a proven optimum.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.solvers import SOREL
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RiskRegressor("superquantile", solver=SOREL(), random_state=0).fit(X, y)
+    >>> bool(model.dual_gap_ < 0.1)
+    True
     """
 
     name = "sorel"

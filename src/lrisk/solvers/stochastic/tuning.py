@@ -16,7 +16,25 @@ GRID = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0)
 
 
 class Tuning(NamedTuple):
-    """The chosen learning rate, and the mean final risk for each one tried."""
+    """The chosen learning rate, and the mean final risk for each one tried.
+
+    Parameters
+    ----------
+    learning_rate : float
+        The rate with the lowest mean final risk.
+    risks : dict of float to float
+        The mean final risk for each rate that was tried.
+
+    See Also
+    --------
+    tune_learning_rate : Makes it.
+
+    Examples
+    --------
+    >>> from lrisk.solvers import Tuning
+    >>> Tuning(learning_rate=0.1, risks={0.1: 2.0, 1.0: 3.0}).learning_rate
+    0.1
+    """
 
     learning_rate: float
     risks: dict[float, float]
@@ -38,12 +56,36 @@ def tune_learning_rate(
     solver : StochasticSolver
         Its own learning rate does not matter; it is not changed.
     objective : Objective
+        What is to be minimised.
     grid : sequence of float
+        Rates to try.
     seeds : sequence of int
+        Seeds of the runs that are averaged.
 
     Returns
     -------
     Tuning
+        The best rate, and the mean final risk of each.
+
+    See Also
+    --------
+    LSVRG, SGD : With ``learning_rate="auto"`` no search is needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk.losses import Squared
+    >>> from lrisk.objective import Objective
+    >>> from lrisk.ranking import Ranking
+    >>> from lrisk.solvers import SGD, tune_learning_rate
+    >>> from lrisk.spaces import LinearSpace
+    >>> from lrisk.spectra import Mean
+    >>> x = np.linspace(-1.0, 1.0, 50)
+    >>> space = LinearSpace(x[:, None], intercept=False)
+    >>> objective = Objective(Ranking(Mean(), 50), Squared(), space, x, 0.1)
+    >>> solver = SGD(max_epochs=3)
+    >>> tune_learning_rate(solver, objective, grid=[1e-6, 0.1], seeds=[1]).learning_rate
+    0.1
     """
     risks = {}
     for rate in grid:
