@@ -1,4 +1,4 @@
-"""At the end of a build: count pages, and follow every link that stays inside the site."""
+"""At the end of a build: count pages, and follow the links inside the site."""
 
 from html.parser import HTMLParser
 from pathlib import Path
@@ -60,11 +60,11 @@ def _finished(app, error):
     pages = _pages(root)
     examples = list((root / "gallery").glob("plot_*.html"))
     objects = list((root / "api" / "generated").glob("*.html"))
-    _log.info("")
-    _log.info(
-        "%d pages, %d of them of the gallery and %d of the API reference",
-        len(pages), len(examples), len(objects),
-    )  # fmt: skip
+    # Printed, since -q silences what is merely logged.
+    print(
+        f"{len(pages)} pages, {len(examples)} of them of the gallery "
+        f"and {len(objects)} of the API reference"
+    )
 
 
 def setup(app):

@@ -23,4 +23,5 @@ axes.scatter(
 axes.legend()
 
 # %%
-# SEE
+# What to see: KMeans spends a centre on rows that belong to no cloud, and two clouds
+# share another; RiskKMeans leaves those rows out and has a centre in each cloud.

@@ -20,4 +20,5 @@ model = RobustRegressor(random_state=0).fit(X, dirty)
 ContaminationPathDisplay.from_estimator(model, X, dirty)
 
 # %%
-# SEE
+# What to see: the error falls while wrong rows are left out and is flat after that; the
+# dashed line, the share that was estimated, lies where it becomes flat.

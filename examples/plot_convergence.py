@@ -1,20 +1,37 @@
 """
-From fit to proof
-=================
+How solvers approach the minimum
+================================
 
-After every iteration the solver knows how far it is, at most, from the best fit there
-is.
+The certified solver gives the minimum, with a proof. From there one can see how far the
+stochastic ones are after each pass over the data.
 """
 
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.datasets import load_diabetes
 
 from lrisk import RiskRegressor
-from lrisk.displays import ConvergenceDisplay
 
 X, y = load_diabetes(return_X_y=True)
-model = RiskRegressor("superquantile:0.9", alpha=0.01, tol=1e-10).fit(X, y)
-ConvergenceDisplay.from_estimator(model)
+X, y = X / X.std(axis=0), (y - y.mean()) / y.std()
+best = RiskRegressor("extremile:2", tol=1e-10).fit(X, y)
+
+figure, axes = plt.subplots(layout="constrained")
+for solver, colour in (("sgd", "#555555"), ("lsvrg", "#0072b2"), ("sorel", "#d55e00")):
+    model = RiskRegressor("extremile:2", solver=solver, max_iter=30, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # thirty passes are not enough for all
+        model.fit(X, y)
+    passes = [record["passes"] for record in model.history_]
+    above = np.array([record["objective"] for record in model.history_])
+    above = above / best.objective_ - 1
+    axes.semilogy(passes, np.maximum(above, 1e-12), color=colour, label=solver)
+axes.set(xlabel="passes over the data", ylabel="objective above the minimum")
+axes.legend()
 
 # %%
-# What to see: the bound falls until it is below the tolerance of 1e-10. It is a proof,
-# not an estimate.
+# What to see: SOREL is the fastest at first and wanders later, LSVRG goes on falling.
+# An epoch of SGD is one pass over the data, one of the others two, so its thirty end
+# halfway.

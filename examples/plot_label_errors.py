@@ -2,7 +2,7 @@
 Label errors, by a model of your own
 ====================================
 
-A logistic regression judges the labels of handwritten digits, a tenth of which is wrong.
+A logistic regression judges labels of handwritten digits, a tenth of which is wrong.
 """
 
 import matplotlib.pyplot as plt

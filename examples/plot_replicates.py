@@ -22,7 +22,9 @@ figure, axes = plt.subplots(layout="constrained")
 axes.scatter(first, y, s=6, color="0.7", label="what was seen")
 axes.scatter(x, y, s=6, color="#0072b2", label="what was not")
 grid = np.array([[-3.0], [3.0]])
-axes.plot(grid, ordinary.predict(grid), "--", color="#555555", label="mean of both copies")
+axes.plot(
+    grid, ordinary.predict(grid), "--", color="#555555", label="mean of both copies"
+)
 axes.plot(grid, corrected.predict(grid), color="#d55e00", label="corrected")
 axes.legend()
 

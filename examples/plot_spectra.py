@@ -17,9 +17,11 @@ spectra = {
     "esrm:1": "#009e73",
     "subquantile:0.8": "#cc79a7",
 }
-for spectrum, colour in spectra.items():
-    SpectrumDisplay.from_spectrum(spectrum, ax=axes, color=colour, label=spectrum)
-axes.legend()
+lines = [
+    SpectrumDisplay.from_spectrum(name, ax=axes, color=colour, label=name).line_
+    for name, colour in spectra.items()
+]
+axes.legend(handles=lines)
 
 # %%
 # What to see: three curves rise, so that large losses count more than in the mean; the

@@ -26,4 +26,5 @@ axes.set_title(f"{flipped.sum()} flipped, {flagged.sum()} flagged")
 axes.legend()
 
 # %%
-# SEE
+# What to see: the crosses lie in the right cloud, where a label of the left one has no
+# business.
