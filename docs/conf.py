@@ -25,6 +25,7 @@ extensions = [
     "sphinx_design",
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
+    "mathml",
     "site_check",
 ]
 exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
@@ -51,7 +52,7 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_",
-    "ignore_pattern": r"^(?!.*[/\\]plot_[a-z_]+\.py$)",
+    "ignore_pattern": r"^(?!plot_)",
     "plot_gallery": os.environ.get("LRISK_DOCS_PLOT", "1") == "1",
     "abort_on_example_error": True,
     "download_all_examples": False,
@@ -66,6 +67,7 @@ sphinx_gallery_conf = {
 }
 suppress_warnings = ["config.cache"]
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"lrisk {version}"
 html_static_path = ["_static"]
