@@ -1,5 +1,7 @@
 """Formulas as MathML, which browsers draw themselves: no script, and no network."""
 
+import re
+
 from docutils import nodes
 from docutils.utils.math import latex2mathml
 from sphinx.util import logging
@@ -8,8 +10,9 @@ _log = logging.getLogger(__name__)
 
 
 def _formula(visitor, node, as_block: bool) -> None:
+    formula = re.sub(r"\\dots\b", r"\\ldots", node.astext())  # docutils has no \dots
     try:
-        visitor.body.append(latex2mathml.tex2mathml(node.astext(), as_block=as_block))
+        visitor.body.append(latex2mathml.tex2mathml(formula, as_block=as_block))
     except Exception as error:  # docutils has several, of its own and of Python
         _log.warning("formula not understood: %s", error, location=node)
     raise nodes.SkipNode
