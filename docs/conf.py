@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
 suppress_warnings = ["config.cache"]
 
 html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}
 html_theme = "pydata_sphinx_theme"
 html_title = f"lrisk {version}"
 html_static_path = ["_static"]

@@ -2,6 +2,8 @@
 
 import importlib.util
 import inspect
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,16 @@ def test_every_public_module_is_in_the_reference():
     listed = (DOCS / "api" / "index.rst").read_text(encoding="utf-8").split()
     modules = [n for n in lrisk.__all__ if inspect.ismodule(getattr(lrisk, n))]
     assert not {f"lrisk.{name}" for name in modules} - set(listed)
+
+
+def test_the_picture_of_the_layers_is_that_of_the_linter():
+    settings = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    names = re.split(r"[\s:|]+", " ".join(layers))
+    drawn = re.findall(
+        r">(\w+)</text>", (DOCS / "img" / "layers.svg").read_text("utf-8")
+    )
+    assert drawn == [name for name in names if not name.startswith("_")]
 
 
 @pytest.fixture
