@@ -10,6 +10,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "src"))
 
+from sphinx.ext.autodoc.mock import _MockObject  # noqa: E402
+
 import lrisk  # noqa: E402
 
 project = "lrisk"
@@ -40,6 +42,9 @@ myst_all_links_external = False
 # What is not installed is not described in detail, but does not stop the build either.
 _OPTIONAL = ("torch", "dask", "distributed", "river", "lightgbm", "xgboost")
 autodoc_mock_imports = [m for m in _OPTIONAL if importlib.util.find_spec(m) is None]
+if autodoc_mock_imports:
+    # Annotations such as Tensor | None are evaluated, and a stand-in knows no "|".
+    _MockObject.__or__ = _MockObject.__ror__ = lambda self, other: self
 autodoc_typehints = "none"  # numpydoc has the types, in words
 autodoc_member_order = "bysource"
 autosummary_generate = True
