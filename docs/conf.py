@@ -1,5 +1,6 @@
 """Settings of the site: `make docs` builds it, offline, with warnings as errors."""
 
+import importlib
 import importlib.util
 import os
 import re
@@ -10,7 +11,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "src"))
 
-from sphinx.ext.autodoc.mock import _MockObject  # noqa: E402
+from sphinx.ext.autodoc import mock  # noqa: E402
 
 import lrisk  # noqa: E402
 
@@ -44,7 +45,9 @@ _OPTIONAL = ("torch", "dask", "distributed", "river", "lightgbm", "xgboost")
 autodoc_mock_imports = [m for m in _OPTIONAL if importlib.util.find_spec(m) is None]
 if autodoc_mock_imports:
     # Annotations such as Tensor | None are evaluated, and a stand-in knows no "|".
-    _MockObject.__or__ = _MockObject.__ror__ = lambda self, other: self
+    with mock(["nothing"]):
+        _stand_in = type(importlib.import_module("nothing").Thing).__mro__[-2]
+    _stand_in.__or__ = _stand_in.__ror__ = lambda self, other: self
 autodoc_typehints = "none"  # numpydoc has the types, in words
 autodoc_member_order = "bysource"
 autosummary_generate = True
