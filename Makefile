@@ -1,4 +1,4 @@
-# make demo | test | test-kernels | lint | bench | reproduce | clean — each sets up .venv by itself.
+# make demo | test | test-kernels | lint | docs | bench | reproduce | clean — each sets up .venv by itself.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +12,7 @@ test test-kernels: export SCIPY_ARRAY_API = 1
 # Kernels of OpenBLAS that every 64-bit PC can run.
 KERNELS := Haswell Zen Prescott Sandybridge
 
-.PHONY: demo test test-kernels lint bench reproduce clean setup
+.PHONY: demo test test-kernels lint docs bench reproduce clean setup
 .PHONY: test-generic $(KERNELS:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -52,6 +52,14 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site, in docs/_build/html; LRISK_DOCS_PLOT=0 leaves the examples unrun.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+
+$(VENV)/.docs: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
@@ -60,5 +68,6 @@ reproduce: $(STAMP)
 	$(BIN)/python -m experiments all $(if $(QUICK),--quick)
 
 clean:
+	rm -rf docs/_build docs/gallery docs/api/generated
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache lrisk-demo
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,7 +24,7 @@ LAWS: dict[str, Any] = {
 #: Formulas of table 1, with the parameters of figure 2.
 FORMULAS = {
     "mean": "1",
-    "superquantile": "1_[q,1](t)/(1 − q)",
+    "superquantile": "1/(1 − q) for t ≥ q",
     "extremile": "r t^(r−1)",
     "ESRM": "ρ e^(−ρ) e^(ρt)/(1 − e^(−ρ))",
 }

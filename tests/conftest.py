@@ -3,10 +3,22 @@
 import csv
 import gzip
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+#: Chromium without its own traffic: what is requested then is what the page asks for.
+OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def pytest_collection_modifyitems(items):
@@ -56,3 +68,16 @@ def standardised(X):
 @pytest.fixture
 def standardise():
     return standardised
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A browser for the report and the site, where there is one."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not found:
+        pytest.skip("no chromium (Debian: apt-get install chromium)")
+    with playwright.sync_playwright() as engine:
+        opened = engine.chromium.launch(executable_path=found, args=OPTIONS)
+        yield opened
+        opened.close()
