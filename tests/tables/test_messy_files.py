@@ -1,6 +1,7 @@
 """Files as people have them: read rightly, or refused in one line that helps."""
 
 import gzip
+import io
 import json
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
+from lrisk.cli import main
 from lrisk.tables import table_of
 from lrisk.tables.files import read_table
 
@@ -250,20 +252,29 @@ def lrisk(*arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, **options)
 
 
-def test_standard_input_is_read_whatever_it_is(tmp_path):
+def test_standard_input_is_read_whatever_it_is(tmp_path, capsys, monkeypatch):
     (tmp_path / "a.csv").write_text(text())
-    model = tmp_path / "m.skops"
-    arguments = ["--target", "rent", "--estimator", "RiskRegressor", "--out", model]
-    predictions = []
-    book = tmp_path / "a.xlsx"
+    model, book = tmp_path / "m.skops", tmp_path / "a.xlsx"
     excel(book)
-    for content in (text().encode(), FRAME.to_parquet(), json.dumps(RECORDS).encode(),
+    arguments = ["fit", "-", "--target", "rent", "--estimator", "RiskRegressor"]
+    arguments += ["--out", str(model)]
+    predictions = []
+
+    def predict():
+        capsys.readouterr()
+        assert main(["predict", str(model), str(tmp_path / "a.csv")]) == 0
+        predictions.append(capsys.readouterr().out)
+
+    with (tmp_path / "a.csv").open("rb") as file:
+        run = lrisk(*arguments, stdin=file)
+    assert run.returncode == 0, run.stderr
+    predict()
+    for content in (FRAME.to_parquet(), json.dumps(RECORDS).encode(),
                     gzip.compress(text("|").encode()), book.read_bytes()):  # fmt: skip
-        (tmp_path / "in").write_bytes(content)
-        with (tmp_path / "in").open("rb") as file:
-            run = lrisk("fit", "-", *arguments, stdin=file)
-        assert run.returncode == 0, run.stderr
-        predictions.append(lrisk("predict", model, tmp_path / "a.csv").stdout)
+        given = io.TextIOWrapper(io.BytesIO(content))
+        monkeypatch.setattr(sys, "stdin", given)
+        assert main(arguments) == 0
+        predict()
     assert len(set(predictions)) == 1 and predictions[0].count("\n") == N + 1
 
 
