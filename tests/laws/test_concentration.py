@@ -10,7 +10,8 @@ from lrisk.objective import Objective
 from lrisk.procedures import minimise_trimmed
 from lrisk.ranking import GroupedRanking, Ranking
 from lrisk.solvers import Concentration
-from lrisk.solvers.trimming.concentration import Descent, refit_for
+from lrisk.solvers.trimming.concentration import Descent
+from lrisk.solvers.trimming.refits import refit_for
 from lrisk.spaces import Kernel, KernelSpace, LinearSpace
 from lrisk.spectra import FAMILIES, RankedRange, RiskSeekingExtremile, Subquantile
 

@@ -23,13 +23,9 @@ from ..objective import Objective
 from ..ranking import GroupedRanking, Ranking
 from ..solvers import Solution
 from ..solvers.solution import Monitor, Status
-from ..solvers.trimming.concentration import (
-    Concentration,
-    Descent,
-    RangeRefit,
-    refit_for,
-)
+from ..solvers.trimming.concentration import Concentration, Descent
 from ..solvers.trimming.kept import LowestRows, inliers
+from ..solvers.trimming.refits import RangeRefit, refit_for
 from ..spaces import (
     FactoredSpace,
     Kernel,

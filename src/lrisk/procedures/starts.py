@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from .._typing import Bools, Floats
 from ..objective import Objective, Point
 from ..solvers._loops.elemental import elemental_fits
-from ..solvers.trimming.concentration import NewtonRefit, RidgeRefit
 from ..solvers.trimming.kept import LowestRows
+from ..solvers.trimming.refits import NewtonRefit, RidgeRefit
 from ..spaces import CenterSpace, LinearSpace
 from ..spaces.capabilities import linear
 

@@ -27,13 +27,8 @@ from ..objective import Objective, Point
 from ..ranking import GroupedRanking
 from ..solvers import Solution
 from ..solvers.solution import Monitor
-from ..solvers.trimming.concentration import (
-    Concentration,
-    Descent,
-    NewtonRefit,
-    RidgeRefit,
-    refit_for,
-)
+from ..solvers.trimming.concentration import Concentration, Descent
+from ..solvers.trimming.refits import NewtonRefit, RidgeRefit, refit_for
 from .starts import (
     half_starts,
     linear_regression_starts,
