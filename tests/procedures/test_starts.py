@@ -62,6 +62,22 @@ def test_tethered_rows_are_centred_and_the_intercept_is_a_column(form, k, interc
     np.testing.assert_allclose(inner.scores(theta), scores, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_same_function_in_the_space_as_it_is(form, k, intercept):
+    """But for a constant where there is no intercept to hold it."""
+    objective = problem(form=form, k=k, intercept=intercept)
+    way = tethered(objective)
+    theta = np.random.default_rng(1).normal(size=objective.space.size)
+    inside = way.objective.space.scores(theta)
+    outside = objective.space.scores(way.free(theta, objective.space))
+    apart = outside - inside
+    np.testing.assert_allclose(apart, np.broadcast_to(apart[0], apart.shape), atol=1e-5)
+    if intercept:
+        np.testing.assert_allclose(outside, inside, rtol=1e-5, atol=1e-5)
+
+
 def test_constant_columns_have_a_column_for_their_intercept():
     objective = problem()
     X = np.full((N, 2), 7.0)

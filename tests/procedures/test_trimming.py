@@ -231,6 +231,28 @@ def test_flipped_rows_do_no_more_harm_far_out(share):
     assert accuracy.min() >= accuracy[0] - 0.01
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("far", [1e9, 1e15])
+def test_right_rows_far_out_do_no_harm(far, classes, intercept):
+    """One in each column. They are kept, and all but rule a step of Newton's method."""
+    accuracy = []
+    for distance in (1.0, far):
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            X, test_X = rng.normal(size=(200, 3)), rng.normal(size=(2000, 3))
+            X[:3] = distance * np.eye(3)
+            truth = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [-3.0, 0.0, 1.0]])
+            y, test_y = (
+                np.argmax(rows @ truth[:classes].T, axis=1) for rows in (X, test_X)
+            )
+            model = lrisk.RiskClassifier("subquantile:0.9", fit_intercept=intercept)
+            accuracy.append(model.fit(X, y).score(test_X, test_y))
+    near, far_out = np.reshape(accuracy, (2, 3))
+    assert (far_out - near).min() >= -0.05
+    assert far_out.mean() >= near.mean() - 0.02
+
+
 @pytest.mark.parametrize("spectrum", ["subquantile:0.9", "ranked_range:0.05:0.9"])
 def test_far_rows_and_balance_between_classes(spectrum):
     """The way is over some rows, and each class is trimmed by itself."""

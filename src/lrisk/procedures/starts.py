@@ -17,7 +17,7 @@ from ..solvers._loops.elemental import elemental_fits
 from ..solvers.trimming.kept import LowestRows
 from ..solvers.trimming.refits import NewtonRefit, RidgeRefit
 from ..spaces import CenterSpace, LinearSpace
-from ..spaces.capabilities import linear
+from ..spaces.capabilities import LinearFunctions, linear
 
 #: Rows that elemental starts look at; above, a random sample of this size.
 ELEMENTAL_ROWS = 300
@@ -197,11 +197,14 @@ class Tethered(NamedTuple):
         A penalty μ above all curvature of the losses, c·S′(0)·Σm‖x‖² with c = sup ℓ″:
         the minimiser is about a gradient step from zero. A larger one would shrink it
         and leave the order of the losses as it is.
+    unit : float
+        Entry of the column that stands for the intercept; 0 without intercept.
     """
 
     objective: Objective
     near: Objective
     heaviest: float
+    unit: float
 
     def under(self, mu: float) -> Objective:
         """The objective over the near rows under another penalty."""
@@ -213,6 +216,16 @@ class Tethered(NamedTuple):
         """λ of all rows at θ, shape (n,)."""
         point = self.objective.at(theta)
         return LowestRows(self.objective.ranking).weights(point.losses)
+
+    def free(self, theta: Floats, space: LinearFunctions) -> Floats:
+        """θ of the same function in the space of the features as they are.
+
+        A space without intercept cannot hold the constant, which is left out.
+        """
+        coef, constant = linear(self.objective.space).uncentred(theta)
+        if self.unit:
+            coef, constant = coef[:-1], constant + self.unit * coef[-1]
+        return space.join(coef, constant)
 
 
 def tethered(objective: Objective) -> Tethered:
@@ -239,6 +252,7 @@ def tethered(objective: Objective) -> Tethered:
     offset = centred.offset
     assert offset is not None
     spread = centred.diagonal(mass)[:-1]
+    unit = 0.0
     if space.intercept:
         unit = float(np.sqrt(spread.mean())) or 1.0
         X, offset = _with_column(X, unit), np.append(offset, 0.0)
@@ -247,7 +261,7 @@ def tethered(objective: Objective) -> Tethered:
     heaviest = objective.loss.smoothness * lowest.density * float(spread.sum())
     objective = objective.with_ranking(lowest.ranking).with_space(inner)
     among = objective if near.all() else objective.restricted(np.flatnonzero(near))
-    return Tethered(objective, among, heaviest)
+    return Tethered(objective, among, heaviest, unit)
 
 
 def _with_column(X: Any, value: float) -> Any:

@@ -29,6 +29,7 @@ from ..solvers import Solution
 from ..solvers.solution import Monitor
 from ..solvers.trimming.concentration import Concentration, Descent
 from ..solvers.trimming.refits import NewtonRefit, RidgeRefit, refit_for
+from ..spaces.capabilities import linear
 from .starts import (
     half_starts,
     linear_regression_starts,
@@ -130,8 +131,10 @@ def class_path(objective: Objective, solver: Concentration) -> Point:
         descent = Descent(step, solver.tol, solver.max_iter)
         point = descent.run(NewtonRefit(step), step.at(theta))
     assert point is not None
-    zero = objective.at(np.zeros(objective.space.size))
-    return NewtonRefit(objective)(way.weights(point.theta), zero)
+    # Newton's method from zero would not come far where a kept row lies at 10⁹: each
+    # step tells that row a little better and moves nothing else.
+    free = objective.at(way.free(point.theta, linear(objective.space)))
+    return NewtonRefit(objective)(way.weights(point.theta), free)
 
 
 def _kernel_ridge(
