@@ -22,16 +22,21 @@ import lrisk
 
 SPECTRA = ("superquantile:0.5", "superquantile:0.9", "extremile:2", "esrm:1")
 SIZES = ((1_000, 10), (100_000, 50), (1_000_000, 50))
-#: Limits in mv at the largest size, and the times of whole fits at the smallest.
+#: Limits in mv at the largest size.
 LIMITS = {
-    ("squared", "superquantile"): 37,
+    ("squared", "superquantile"): 27,
     ("squared", "extremile"): 15,
     ("squared", "esrm"): 15,
-    ("logistic", "superquantile"): 95,
-    ("logistic", "extremile"): 63,
-    ("logistic", "esrm"): 63,
+    ("logistic", "superquantile"): 38,
+    ("logistic", "extremile"): 26,
+    ("logistic", "esrm"): 26,
 }
-GROWTH, SMALL_MS = 13, 3.0
+#: Times the time of a tenth of the rows that the largest size may take.
+GROWTH = 13
+#: Milliseconds that a fit of the smallest size may take at the default tolerance.
+SMALL_MS = {"squared": 3.0, "logistic": 5.0}
+#: Tolerance of all other fits, and the default.
+TOL, USUAL = 1e-10, 1e-6
 
 
 class Data(NamedTuple):
@@ -134,9 +139,9 @@ def _status(key: str) -> float:
 # -- lrisk ----------------------------------------------------------------------------
 
 
-def estimator(loss: str, spectrum: str) -> Any:
+def estimator(loss: str, spectrum: str, tol: float = TOL) -> Any:
     kind = lrisk.RiskRegressor if loss == "squared" else lrisk.RiskClassifier
-    return kind(spectrum, tol=1e-10)
+    return kind(spectrum, tol=tol)
 
 
 def certified(
@@ -158,6 +163,21 @@ def certified(
         show(f"lrisk {spectrum}", taken, clock, rest)
         found[spectrum] = (model, taken)
     return found
+
+
+def small_fits(data: Data, clock: Clock) -> list[str]:
+    """Whole warm fits of few rows at the default tolerance, and their verdicts."""
+    said, limit = [], SMALL_MS[data.loss]
+    for spectrum in SPECTRA:
+        model = estimator(data.loss, spectrum, USUAL).fit(data.X, data.y)
+        taken, _ = clock.time(lambda m=model: m.fit(data.X, data.y), 60)
+        rest = f"tol {USUAL:.0e}, gap {model.dual_gap_:.1e}"
+        show(f"lrisk {spectrum}", taken, clock, rest)
+        said.append(
+            f"  {data.label}, {spectrum}, tol {USUAL:.0e}: {1e3 * taken:.2f} ms "
+            f"≤ {limit:g} {mark(1e3 * taken <= limit)}"
+        )
+    return said
 
 
 # -- others ---------------------------------------------------------------------------
@@ -287,6 +307,7 @@ def main() -> None:
                 plain = scikit(data, clock)
                 others = quasi_newton(data, clock, found)
                 if n == 1000:
+                    verdicts += small_fits(data, clock)
                     conic(data, clock, found)
                 for spectrum, (model, taken) in found.items():
                     worst_gap = max(worst_gap, model.dual_gap_)
@@ -335,7 +356,7 @@ def judge(
     n, family = len(data.y), spectrum.split(":")[0]
     row = f"  {data.label}, {spectrum}:"
     if n == 1000:
-        return [f"{row} fit {1e3 * taken:.1f} ms {mark(1e3 * taken <= SMALL_MS)}"]
+        return []  # `small_fits` speaks of those
     if n == 1_000_000:
         limit = LIMITS[data.loss, family]
         ratio = taken / times[data.loss, data.ill, spectrum, 100_000]
