@@ -45,6 +45,8 @@ class Experiment:
         one BLAS thread; CPU seconds are added to the record as ``cpu``.
     report : callable
         (records, page) → None; writes words, tables and figures into the page.
+    seeds : int, default=5
+        Of a full run that is not told how many.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Experiment:
     cells: Callable[[Settings], Iterable[Cell]]
     run: Callable[[Cell], Record]
     report: Callable[[list[Record], Page], None]
+    seeds: int = 5
 
 
 #: Modules of the experiments, in the order in which they run.

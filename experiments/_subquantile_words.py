@@ -4,7 +4,7 @@
 START = """
 The paper starts its algorithm at Glorot's random weights; **ours starts at zero**: the
 number of steps then is the only regulariser, beside R where it binds, and the result
-hangs on no draw (table 3 shows both starts under label and feature noise). The step
+hangs on no draw (table 3 shows other starts and steps). The step
 size is the 1/β of the paper's theory, β = c‖K‖/h with h the kept rows and c the largest
 curvature of the loss; that of its experiments is not printed.
 """

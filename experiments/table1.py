@@ -105,4 +105,5 @@ EXPERIMENT = Experiment(
     cells=cells,
     run=run,
     report=report,
+    seeds=10,
 )

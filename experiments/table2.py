@@ -168,4 +168,5 @@ EXPERIMENT = Experiment(
     cells=cells,
     run=run,
     report=report,
+    seeds=10,
 )

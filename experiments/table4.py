@@ -106,4 +106,5 @@ EXPERIMENT = Experiment(
     cells=cells,
     run=run,
     report=report,
+    seeds=10,
 )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from experiments._page import Page
-from experiments._subquantile import EXACT, ORACLE, PAPERS
+from experiments._subquantile import EXACT, FILTERED, ORACLE, PAPERS
 from experiments._subquantile_page import number_tables, paired, verdict
-from experiments._subquantile_why import by_start, by_steps, explanation, uneven
+from experiments._subquantile_why import by_filter, by_steps, explanation, uneven
 
 from experiments import figure1, table1, table2, table3, table4
 
@@ -130,22 +130,11 @@ def test_each_number_of_steps_is_named_with_what_it_reached():
     assert text.endswith("or better: none.")
 
 
-def starts(**changed):
-    found = {
-        "from_zero": 0.2, "from_glorot": 0.5, "from_middle": 0.8,
-        "kept_from_zero": 0.9, "kept_from_middle": 0.2, "higher_objective": 1.0,
-    }  # fmt: skip
-    return found | changed
-
-
-def test_each_start_is_named_with_what_it_reached():
-    made = record(table3.TABLE, HEART, 0.2, diagnosis=starts())
-    (text,) = by_start(table3.TABLE, [made], HEART)
-    assert "0.200 from zero, 0.500 from Glorot's, 0.800 from a fit" in text
-    assert "or better: a fit to the half" in text
-    made = record(table3.TABLE, HEART, 0.2, diagnosis=starts(from_middle=0.3))
-    (text,) = by_start(table3.TABLE, [made], HEART)
-    assert "or better: none." in text
+@pytest.mark.parametrize("filtered, words", [(0.8, "which is"), (0.3, "which is not")])
+def test_the_filter_is_named_with_what_it_reached(filtered, words):
+    (text,) = by_filter(table3.TABLE, {FILTERED: filtered}, HEART)
+    assert f"it is {filtered:.3f}, {words} within" in text
+    assert by_filter(table3.TABLE, {}, HEART) == []
 
 
 def test_an_oracle_that_reaches_the_printed_value_blames_nobody():
@@ -233,20 +222,6 @@ def test_the_summary_counts_records_two_sided(tmp_path):
         "than printed, which is no reproduction either, in: Boston housing, ε = 0.4."
     )
     assert second.startswith("table2: not run")
-
-
-@pytest.mark.parametrize("good", [True, False])
-def test_what_the_starts_show_is_counted(tmp_path, good):
-    found = starts() if good else starts(from_zero=0.8, kept_from_zero=0.2)
-    made = record(table3.TABLE, HEART, 0.2, 0.83, diagnosis=found)
-    made["cell"]["last"] = 1000
-    page = Page(tmp_path, "made", "Made up")
-    table3._report_starts([made], page)
-    text = page.write("none", 0.0, 1).read_text()
-    count = int(not good)
-    assert f"from zero in {count}, from the middle in 1 and from Glorot's" in text
-    assert f"apart in {1 - count} of them" in text
-    assert f"of all rows in {1 - count}." in text
 
 
 def test_curves_that_get_worse_are_named_and_no_others():
