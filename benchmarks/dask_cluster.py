@@ -19,7 +19,7 @@ import numpy as np
 
 import lrisk
 from benchmarks._dask_rows import cluster, engine_on, together
-from lrisk.dask.estimators import MOST_BINNED
+from lrisk.dask.base import MOST_BINNED
 from lrisk.losses import Squared
 from lrisk.objective import Objective
 from lrisk.partitions.engine import Local, call

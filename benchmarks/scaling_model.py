@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks._dask_rows import cluster, engine_on, together
 from benchmarks.dask_cluster import CHUNK, SPECTRA, D, fit
-from lrisk.dask.estimators import MOST_BINNED
+from lrisk.dask.base import MOST_BINNED
 from lrisk.losses import Squared
 from lrisk.partitions.engine import Local, call
 from lrisk.partitions.part import Part

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import lrisk
-from lrisk.dask import RiskClassifier, RiskRegressor, estimators
+from lrisk.dask import RiskClassifier, RiskRegressor, base
 from lrisk.dask.actors import Actors
 
 pytestmark = pytest.mark.numerics
@@ -330,7 +330,7 @@ def test_without_a_cluster_threads_of_this_process_do(monkeypatch):
     def none():
         raise ValueError("No global client found")
 
-    monkeypatch.setattr(estimators.distributed, "get_client", none)
+    monkeypatch.setattr(base.distributed, "get_client", none)
     X, y, _ = drawn(2000)
     model = RiskRegressor("extremile:2")
     model.fit(da.from_array(X, chunks=(500, D)), da.from_array(y, chunks=500))

@@ -9,7 +9,8 @@ from lrisk.certificate import bound, slack_by_gram
 from lrisk.losses import Logistic, Squared
 from lrisk.objective import Objective
 from lrisk.partitions.engine import Local
-from lrisk.partitions.objective import MOST_DIGITS, PROOF_DOUBT, PartitionedObjective
+from lrisk.partitions.fineness import MOST_DIGITS, PROOF_DOUBT
+from lrisk.partitions.objective import PartitionedObjective
 from lrisk.partitions.part import Part
 from lrisk.partitions.rows import ArrayRows
 from lrisk.ranking import Ranking

@@ -3,7 +3,6 @@
 import itertools
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +15,7 @@ from .._typing import Floats
 from .._validation import unchanged_on_error
 from ..estimators import RiskClassifier, RiskRegressor
 from ..estimators.class_weights import weighted_by_class
-from ..estimators.complaints import collapsed, unfinished
+from ..estimators.parted import store_parted, warn_of_parted
 from ..losses import CLASS_LOSSES, NUMBER_LOSSES, parse_loss
 from ..partitions.engine import Local
 from ..partitions.files import RowFile
@@ -24,7 +23,7 @@ from ..partitions.objective import MOST_BINNED, PartitionedObjective
 from ..partitions.part import Part
 from ..partitions.rows import BLOCK, ArrayRows
 from ..solvers.partitioned import check_partitionable, minimise_in_parts
-from ..solvers.solution import Monitor, Record, Solution, Status
+from ..solvers.solution import Monitor, Record, Solution
 from ..spectra import parse_spectrum
 from .memory import Plan, parsed, planned
 from .scratch import Growing, Scratch
@@ -141,17 +140,16 @@ def fit(
         plan = planned(allowed, n, d, threads)
         parts = _parts(estimator, data, targets, plan, threads, files)
         engine = Local(parts, threads)
+        if (classes := targets.classes()) is not None:
+            estimator.classes_ = classes
         try:
             with blas_threads_for(0):
-                solution = _solve(estimator, engine, parts, callback)
-                weights = _weights(parts, solution, plan, data, weights_to)
+                found = _solve(estimator, engine, parts, callback)
+                store_parted(estimator, *found, data.names, source="source")
+                _store_weights(estimator, parts, found, plan, data, weights_to)
         finally:
             engine.close()
-        _store(estimator, data, targets, solution, weights)
-    for message, kind in _complaints(estimator, solution[1]):
-        warnings.warn(message, kind, stacklevel=2)
-    if solution[1].status is Status.INTERRUPTED:
-        raise KeyboardInterrupt(solution[1].status.value)
+    warn_of_parted(estimator, *found, depth=2)
     return estimator
 
 
@@ -267,9 +265,6 @@ def _solve(estimator: Any, engine: Local, parts: list[Part], callback: Any) -> _
     found = minimise_in_parts(
         objective, start, tol=estimator.tol, monitor=monitor, **limit
     )
-    if not np.isfinite(found.objective):
-        rule, remedy = "small enough for its squares", "rescale the data"
-        raise ValueError(refused(estimator, "source", rule, "overflow", remedy))
     return objective, found
 
 
@@ -297,6 +292,23 @@ def _monitor(parts: list[Part], callback: Any, verbose: int) -> Monitor:
     return tell
 
 
+def _store_weights(
+    estimator: Any,
+    parts: list[Part],
+    solution: _Found,
+    plan: Plan,
+    data: Data,
+    path: Any,
+) -> None:
+    """λ of all rows, or in the history why it is not there."""
+    history = solution[1].history
+    weights = _weights(parts, solution, plan, data, path)
+    if isinstance(weights, str):
+        history[-1] = {**history[-1], "note": f"no risk_weights_, since {weights}"}
+    else:
+        estimator.risk_weights_ = weights
+
+
 def _weights(
     parts: list[Part], solution: _Found, plan: Plan, data: Data, path: Any
 ) -> Any:
@@ -318,39 +330,3 @@ def _weights(
                 own = part.weights[start : min(start + STRETCH, part.n)]
                 file.write(own.astype("<f8").tobytes())
     return np.load(path, mmap_mode="r")
-
-
-def _store(
-    estimator: Any, data: Data, targets: Targets, solution: _Found, weights: Any
-) -> None:
-    objective, found = solution
-    raw = objective.raw(found.theta)
-    for name in ("losses_", "inlier_mask_", "risk_weights_", "feature_names_in_"):
-        if hasattr(estimator, name):
-            delattr(estimator, name)
-    estimator.n_features_in_ = data.shape[1]
-    if (classes := targets.classes()) is not None:
-        estimator.classes_ = classes
-    if data.names is not None:
-        estimator.feature_names_in_ = np.array(data.names, dtype=object)
-    estimator.objective_, estimator.dual_gap_ = found.objective, found.gap
-    estimator.n_iter_, estimator.history_ = found.n_iter, found.history
-    estimator.weight_sum_ = objective.total
-    estimator.solver_ = "band" if objective.ranking.selects else "lbfgs"
-    if isinstance(weights, str):
-        last = found.history[-1]
-        found.history[-1] = {**last, "note": f"no risk_weights_, since {weights}"}
-    else:
-        estimator.risk_weights_ = weights
-    estimator.__dict__.pop("stream_", None)
-    shift = objective.shift
-    estimator._store_coefficients(raw[:-1, None], np.array([raw[-1] + shift]))
-
-
-def _complaints(estimator: Any, solution: Solution) -> list[tuple[str, type[Warning]]]:
-    found = unfinished(estimator, solution, estimator.tol)
-    flat = parse_spectrum(estimator.spectrum).monotone == "flat"
-    constant = not np.any(estimator.coef_)
-    if not found and _classifies(estimator) and constant and not flat:
-        found.append(collapsed(estimator))
-    return found

@@ -6,11 +6,14 @@ one pass brings the table, λ·ℓ, the gradient and a Gram matrix of a new poin
 
 import numpy as np
 
-from .._typing import Floats
+from .._typing import Floats, Indices
 from ..objective import Held, PartialGram, Split
+from ..spaces.capabilities import linear
+from .at import At
 from .engine import call, summed
+from .gathering import together
 from .grid import joined
-from .objective import At, PartitionedObjective, together
+from .objective import PartitionedObjective
 from .part import Band, Gram
 from .part import Held as HeldPart
 from .tail import between, superquantile
@@ -140,3 +143,25 @@ class HeldParts:
         excess = max(walk.risk - value, 0.0)
         weights = self._weights
         return Held(self.theta, self.value, excess, self._gradient, gram, weights)
+
+
+def moved_across(
+    objective: PartitionedObjective, now: At, rows: Indices, step: Floats
+) -> int:
+    """How many losses a step may move across the threshold of a superquantile.
+
+    The reach of the step is thrice the root mean square by which it moves the
+    losses of some rows that are near the threshold.
+    """
+    some = objective.some
+    there = some.evaluate(now.theta, some.space.scores(now.theta))
+    edges = now.ranks.grid.edges(now.table.lowest, now.table.highest)
+    mass = np.append(0.0, np.cumsum(now.table.mass))
+    start = objective.ranking.spectrum.support[0]
+    threshold = float(np.interp(start * mass[-1], mass, edges))
+    away = np.abs(there.point.losses - threshold)
+    near = np.argsort(away)[: max(100, len(away) // 100)]
+    changes = linear(some.space).take(near).scores(step) * there.slopes[near]
+    reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
+    low, high = np.interp([threshold - reach, threshold + reach], edges, mass)
+    return int((high - low) * objective.n_rows / mass[-1])

@@ -6,8 +6,6 @@ expected next: F lies between `value` and `value + missing`, and the gradient is
 of a λ in the permutahedron, so every bound is one.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._typing import Floats, Indices
@@ -17,23 +15,16 @@ from ..ranking import Ranking
 from ..spaces import LinearSpace
 from ..spaces.capabilities import linear
 from ..spectra import Spectrum
+from .at import At, RankWeights
 from .engine import Engine, Local, call, summed
-from .grid import MANTISSA, Grid, Ranks, Table, floor_within, joined, prices
+from .fineness import PROOF_DOUBT, Fineness
+from .gathering import spaced, together
+from .grid import Grid, Ranks, Table, joined, prices
 from .part import Description, Gram, Part, Spread, Taken
 from .pooling import WINDOW, Bends, Pooled
 from .rows import ArrayRows
 from .targets import Targets
 
-#: Binary digits of the coarsest bins, and of the finest.
-ROUGH_DIGITS, MOST_DIGITS = 7, 17
-#: Floor of the first bins, as a share of the risk; what it costs is seen at once.
-FLOOR = 1e-4
-#: Share of an expected fall of F that ranks may leave in doubt; the most of it, where
-#: finer ranks would cost a read; and the share of a gap that is to be proven.
-DOUBT, MOST_DOUBT, PROOF_DOUBT = 3e-3, 0.1, 0.05
-#: Falls that may be the last, in units of the gap that is to be proven, and the part of
-#: what a proof leaves in doubt that they aim at.
-NEAR, AHEAD = 30.0, 0.25
 #: Entries of the gradients by bin up to which one read serves for F and its slope: what
 #: stays in a processor's cache, where rows are in memory and a second read costs less.
 MOST_BINNED = 500_000
@@ -45,48 +36,6 @@ MOST_ZOOMS = 6
 FIRST_ROWS = 6400
 #: Rows that a proof looks at, at least, and the least share of them.
 PROOF_ROWS, MOST_SKIPPED = 50_000, 16
-
-
-class At(NamedTuple):
-    """F at θ, by ranks as fine as some bins.
-
-    value, missing : F lies between value and value + missing
-    gradient : ∂Φ/∂θ at λ
-    ranks, table : what λ is made from, at the losses of θ, and theirs
-    doubt : the part of `missing` that is due to bins
-    pooled : the blocks of a smoothed risk
-    """
-
-    theta: Floats
-    value: float
-    missing: float
-    gradient: Floats
-    ranks: Ranks
-    table: Table
-    doubt: float
-    pooled: Pooled | None = None
-
-    @property
-    def digits(self) -> int:
-        """Binary digits of a loss that tell bins apart."""
-        return MANTISSA - self.ranks.grid.shift
-
-    @property
-    def exact(self) -> bool:
-        """F is never more than value + missing."""
-        return True
-
-    @property
-    def weights(self) -> "RankWeights":
-        """How the parts make λ."""
-        return RankWeights(self.theta, self.ranks)
-
-
-class RankWeights(NamedTuple):
-    """λ by rank at the losses of θ: what parts need to make it anew."""
-
-    theta: Floats
-    ranks: Ranks
 
 
 class PartitionedWalk:
@@ -145,7 +94,6 @@ class PartitionedObjective:
         most_binned: int = MOST_BINNED,
     ) -> None:
         self.engine, self.loss, self.alpha = engine, loss, alpha
-        self._most_binned = most_binned
         told: list[Description] = call(engine, "describe")
         self._starts = np.cumsum([0, *(part.rows for part in told)])
         self.n_rows = int(self._starts[-1])
@@ -157,20 +105,21 @@ class PartitionedObjective:
         self.ranking = Ranking(spectrum, self.n_rows)
         first = self._take(spaced(self.n_rows, FIRST_ROWS))
         self.total, d = total, first.X.shape[1]
+        #: How fine ranks are to be.
+        self.fineness = Fineness(spectrum, d + 1, most_binned)
         offset = None
         if intercept:
             offset = np.zeros(d) if centred else first.X.mean(axis=0)
         self.space = LinearSpace(np.empty((0, d)), intercept=intercept, offset=offset)
         self.offset = np.zeros(d) if offset is None else offset
         self.every = int(np.clip(self.n_rows // PROOF_ROWS, 1, MOST_SKIPPED))
-        self._some = self.gathered(first)
+        #: A few rows, in memory.
+        self.some = self.gathered(first)
         self._present: Floats | None = None
         #: ν of the smoothed risk that is evaluated in the place of F; 0 means F.
         self.nu = 0.0
         #: The handle to the λ that the parts hold now.
         self.holds: object = None
-        #: Relative gap that is to be proven: ranks need not be much finer.
-        self.goal = 0.0
 
     # -- what is known without the rows ------------------------------------------------
 
@@ -232,34 +181,28 @@ class PartitionedObjective:
 
     def begin(self, theta: Floats) -> At:
         """F at θ, ranked roughly, with bins for losses like those of some rows."""
-        losses = self._some.at(theta).losses
-        top, scale = 4.0 * float(losses.max()), self._some.ranking.risk(losses)
-        return self._evaluate(theta, Grid.below(top, ROUGH_DIGITS, FLOOR * scale))
+        losses = self.some.at(theta).losses
+        risk = self.some.ranking.risk(losses)
+        return self._evaluate(theta, self.fineness.first(float(losses.max()), risk))
 
     def evaluate(self, theta: Floats, digits: int, fall: float, near: At) -> At:
         """F at θ, with bins for losses like those of a point near by."""
-        grid = self._grid(near, digits, fall)
-        fall = min(fall * MOST_DOUBT / DOUBT, max(fall, self._last(near)))
-        least = max(self._digits(near, fall), ROUGH_DIGITS)
-        if self.nu == 0.0 and not self._binnable(grid) and least < digits:
-            coarse = self._grid(near, least, fall)
-            grid = coarse if self._binnable(coarse) else grid
-        return self._evaluate(theta, grid)
+        if self.nu == 0.0:
+            return self._evaluate(theta, self.fineness.near(near, digits, fall))
+        grid = near.ranks.grid
+        tied = grid if len(grid.first) else Grid.round(near.table, TIED_BINS)
+        return self._evaluate(theta, tied)
 
     def refined(self, now: At, fall: float) -> At:
         """The same, ranked as finely as a further fall of F demands."""
-        fall *= PROOF_DOUBT / DOUBT
-        while self.nu == 0.0 and (digits := self._digits(now, fall)) > now.digits:
-            grid = self._grid(now, digits, fall)
+        while self.nu == 0.0 and (grid := self.fineness.finer(now, fall)) is not None:
             self.stand_at(now)
             now = self._found(now.theta, grid, self.table(grid), None)
         return now
 
     def walk(self, now: At, direction: Floats, fall: float) -> PartitionedWalk:
         """F along a direction on which it is expected to fall by so much."""
-        if fall <= NEAR * self.goal * now.value:  # the next point may be the last
-            fall = min(fall, self._last(now))
-        digits = max(self._digits(now, fall), ROUGH_DIGITS)
+        digits, fall = self.fineness.of_walk(now, fall)
         return PartitionedWalk(self, now, direction, fall, digits)
 
     def value_at(self, theta: Floats) -> float:
@@ -353,53 +296,10 @@ class PartitionedObjective:
         centred = pulled[:-1] - self.offset * pulled[-1]
         return np.append(centred, pulled[-1]) if self.space.intercept else centred
 
-    def moved_across(self, now: At, rows: Indices, step: Floats) -> int:
-        """How many losses a step may move across the threshold of a superquantile.
-
-        The reach of the step is thrice the root mean square by which it moves the
-        losses of some rows that are near the threshold.
-        """
-        some = self._some
-        there = some.evaluate(now.theta, some.space.scores(now.theta))
-        edges = now.ranks.grid.edges(now.table.lowest, now.table.highest)
-        mass = np.append(0.0, np.cumsum(now.table.mass))
-        start = self.ranking.spectrum.support[0]
-        threshold = float(np.interp(start * mass[-1], mass, edges))
-        away = np.abs(there.point.losses - threshold)
-        near = np.argsort(away)[: max(100, len(away) // 100)]
-        changes = linear(some.space).take(near).scores(step) * there.slopes[near]
-        reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
-        low, high = np.interp([threshold - reach, threshold + reach], edges, mass)
-        return int((high - low) * self.n_rows / mass[-1])
-
     # -- inner -------------------------------------------------------------------------
 
-    def _digits(self, now: At, fall: float) -> int:
-        """Digits at which what is missing is a small part of a fall; 4 times each."""
-        least = np.finfo(float).tiny
-        doubt = np.log2(max(now.doubt, least)) - np.log2(max(DOUBT * fall, least))
-        more = max(np.ceil(0.5 * doubt), -now.digits)
-        return int(min(now.digits + more, MOST_DIGITS))
-
-    def _grid(self, near: At, digits: int, fall: float) -> Grid:
-        """Bins for losses like those of a point; the floor takes part of the doubt."""
-        if self.nu > 0.0:
-            grid = near.ranks.grid
-            return grid if len(grid.first) else Grid.round(near.table, TIED_BINS)
-        room = 0.25 * DOUBT * fall
-        floor = floor_within(self.ranking.spectrum, near.ranks.grid, near.table, room)
-        return Grid.below(near.table.highest, digits, floor)
-
-    def _last(self, near: At) -> float:
-        """The fall for which ranks are as fine as a proof may need them to be."""
-        return AHEAD * PROOF_DOUBT / DOUBT * self.goal * near.value
-
-    def _binnable(self, grid: Grid) -> bool:
-        """Whether one read may bring the gradients of all bins."""
-        return grid.bins * (len(self.offset) + 1) <= self._most_binned
-
     def _evaluate(self, theta: Floats, grid: Grid) -> At:
-        if not self._binnable(grid):
+        if not self.fineness.binnable(grid):
             return self._found(theta, grid, self._at(theta, grid), None)
         told = call(self.engine, "at_binned", self.raw(theta), grid)
         self._present = theta
@@ -464,20 +364,3 @@ def one_part(sample: Objective) -> PartitionedObjective:
     return PartitionedObjective(
         engine, spectrum, sample.loss, alpha, intercept, centred=True
     )
-
-
-def spaced(n_rows: int, count: int) -> Indices:
-    """Some rows, evenly spaced and ascending."""
-    return np.unique(np.linspace(0, n_rows - 1, min(count, n_rows)).astype(np.intp))
-
-
-def together(taken: list[Taken]) -> Taken:
-    """Rows of all parts as one."""
-    some = [rows for rows in taken if len(rows.ids)] or taken[:1]
-    weight = None
-    if some[0].weight is not None:
-        weight = np.concatenate([rows.weight for rows in some])
-    ids, X, y, losses = (
-        np.concatenate([rows[k] for rows in some]) for k in (0, 1, 2, 4)
-    )
-    return Taken(ids, X, y, weight, losses)

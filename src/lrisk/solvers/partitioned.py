@@ -8,7 +8,7 @@ import numpy as np
 from .._params import refused
 from .._typing import Floats
 from ..losses import Loss
-from ..partitions.holding import HeldParts
+from ..partitions.holding import HeldParts, moved_across
 from ..partitions.objective import PartitionedObjective
 from ..spectra import Spectrum
 from .certified.band import approach
@@ -53,7 +53,7 @@ def minimise_in_parts(
     """
     check_partitionable(objective.loss, objective.ranking.spectrum)
     progress = Progress(objective, tol, monitor)
-    objective.goal = progress.tol
+    objective.fineness.goal = progress.tol
     if objective.n_rows <= SMALLEST:  # a sample would be all of them
         whole = objective.sampled(np.arange(objective.n_rows))
         kind: Any = automatic_solver(whole)
@@ -95,7 +95,7 @@ def _descend(
             start,
             progress,
             max_iter,
-            inside=objective.moved_across,
+            inside=functools.partial(moved_across, objective),
             hold=functools.partial(HeldParts, objective),
             sampled=sampled,
         )

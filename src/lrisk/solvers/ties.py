@@ -13,9 +13,10 @@ import numpy as np
 from .._typing import Floats
 from ..certificate import Bound, slack_by_gram
 from ..objective import Objective
+from ..partitions.at import At
 from ..partitions.engine import call, summed
 from ..partitions.holding import HeldWeights
-from ..partitions.objective import At, PartitionedObjective, one_part
+from ..partitions.objective import PartitionedObjective, one_part
 from ..partitions.part import Held
 from ..permutahedron import proximal_weights
 from ._linalg import Factor
