@@ -104,7 +104,7 @@ def _of_main(main: list[Record]) -> list[Statement]:
     text, holds = _ask(lambda r: _kind(r, "LSVRG") in LINEAR, smooth)
     short = sum(_kind(r, "LSVRG") == "linear so far" for r in smooth)
     if short:
-        text += f"; {short} of them fall linearly and are not yet at 1e{RESOLVED:.0f}"
+        text += f", {short} of them linear so far, not yet at 1e{RESOLVED:.0f}"
     return [
         (
             "LSVRG converges linearly for the mean, the extremile and the ESRM",

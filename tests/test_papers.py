@@ -3,6 +3,7 @@
 import ast
 import functools
 import importlib
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -23,19 +24,20 @@ LAST = {
 BECAUSE = "not implemented, because "
 
 
-def rows():
+def rows(head, width):
+    """The table of docs/papers.md that begins with these words."""
     text = (ROOT / "docs" / "papers.md").read_text("utf-8")
-    lines = text.split("| paper | item |")[1].splitlines()[2:]
+    lines = text.split(head)[1].splitlines()[2:]
     found = [
-        [cell.strip() for cell in line.strip().strip("|").split("|")]
-        for line in lines
-        if line.startswith("|")
+        [cell.strip() for cell in line.strip()[1:-1].split("|")]
+        for line in itertools.takewhile(lambda line: line.startswith("|"), lines)
     ]
-    assert all(len(row) == 6 for row in found)
+    assert all(len(row) == width for row in found)
     return found
 
 
-ROWS = rows()
+ROWS = rows("| paper | item |", 6)
+POINTS = rows("| paper | point |", 4)
 ids = [f"{row[0]}: {row[1]}" for row in ROWS]
 
 
@@ -108,22 +110,58 @@ def test_the_test_exists(row):
     if not row[4]:
         assert row[3].startswith(BECAUSE)  # what is implemented has a test
         return
-    path, _, name = row[4].strip("`").partition("::")
+    assert_test(row[4])
+
+
+def assert_test(words):
+    path, _, name = words.strip("`").partition("::")
     assert name in names(path), sorted(names(path))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=ids)
-def test_the_page_exists_or_the_command_that_writes_it(row):
-    if not row[5]:
-        return
+def test_the_page_exists(row):
+    if row[5]:
+        assert_page(row[5])
+
+
+def assert_page(words):
     sys.path.insert(0, str(ROOT))
     try:
         from experiments._experiment import all_experiments
     finally:
         sys.path.remove(str(ROOT))
-    name, path = re.fullmatch(r"\[([\w-]+)\]\((results/[\w-]+\.md)\)", row[5]).groups()
+    name, path = re.fullmatch(r"\[([\w-]+)\]\((results/[\w-]+\.md)\)", words).groups()
     assert path == f"results/{name}.md"
     assert name in all_experiments()
     if not (ROOT / "docs" / path).exists():
         told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
         assert f"`python -m experiments {name}`" in told
+
+
+def test_every_experiment_has_its_page_in_the_summary():
+    sys.path.insert(0, str(ROOT))
+    try:
+        from experiments._experiment import all_experiments
+    finally:
+        sys.path.remove(str(ROOT))
+    told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
+    named = ("({}.md)", "`python -m experiments {}`")
+    missing = [
+        name
+        for name in all_experiments()
+        if not any(form.format(name) in told for form in named)
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("row", POINTS, ids=[f"{row[0]}: {row[1]}" for row in POINTS])
+def test_every_point_of_review_has_an_answer(row):
+    """A page or a test that exists, or a reason."""
+    paper, point, now, see = row
+    assert paper in (*LAST, "all") and point and now
+    if not see:
+        assert now.startswith(BECAUSE) and len(now) > len(BECAUSE) + 10
+    elif see.startswith("["):
+        assert_page(see)
+    else:
+        assert_test(see)

@@ -173,7 +173,7 @@ def test_figures_13_to_15_are_compared():
 def test_a_line_that_has_not_arrived_is_linear_and_said_to_be_on_its_way():
     records = [_record("2", "extremile:2", LSVRG=-6.0, SGD=-2.0, SRDA=-2.0)]
     first = statements(records)[0]
-    assert first[1] == "1 of 1; 1 of them fall linearly and are not yet at 1e-8"
+    assert first[1] == "1 of 1, 1 of them linear so far, not yet at 1e-8"
     assert shape(records[0]["methods"]["SGD"]["curves"]).kind in SUBLINEAR
 
 
