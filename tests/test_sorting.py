@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from lrisk import _sorting
 from lrisk._jit import jit
-from lrisk._sorting import SMALL, argsort, select
+from lrisk._sorting import FLOOR, SMALL, argsort, select, share_by_rank
 
 
 def same(values):
@@ -89,3 +89,45 @@ def test_selection_ends_where_values_are_not_numbers():
     values = np.array([np.nan, 1.0, np.nan, 0.0, np.nan])
     for k in range(5):
         selected(values.copy(), k)
+
+
+def shared(values):
+    """What `share_by_rank` makes of the ranks themselves."""
+    out = np.empty(len(values))
+    assert share_by_rank(values, np.arange(len(values)) * 1.0, out)
+    return out
+
+
+@pytest.mark.parametrize("n", [SMALL, SMALL + 1, 70_001])
+def test_bins_of_ranks_hold_close_values_only(n):
+    rng = np.random.default_rng(n)
+    kinds = (
+        rng.exponential(size=n),
+        rng.exponential(size=n) ** 8,
+        np.r_[1e13, rng.exponential(size=n - 1)],
+        np.r_[1e308, 5e-324, np.zeros(n - 2)],
+        1.0 + 1e-9 * rng.exponential(size=n),
+        rng.integers(0, 4, n) * 1.0,
+        np.zeros(n),
+        np.full(n, 2.0),
+        np.exp(rng.normal(size=2 * n))[::2],
+    )
+    for values in kinds:
+        ranks = shared(values)
+        assert ranks.sum() == n * (n - 1) / 2  # exact: halves of whole numbers
+        order = np.argsort(values, kind="stable")
+        assert np.all(np.diff(ranks[order]) >= 0.0)
+        together = np.diff(ranks[order]) == 0.0
+        low, high = values[order[:-1]][together], values[order[1:]][together]
+        close = (high - low <= 2e-3 * high) | (high <= FLOOR * values.max() * 1.002)
+        assert close.all()
+
+
+def test_equal_values_share_their_ranks():
+    values = np.repeat([3.0, 0.0, 1.0], SMALL)
+    expected = np.repeat([2.5, 0.5, 1.5], SMALL) * SMALL - 0.5
+    np.testing.assert_array_equal(shared(values), expected)
+
+
+def test_few_values_are_not_binned():
+    assert not share_by_rank(np.ones(SMALL - 1), np.ones(SMALL - 1), np.empty(1))

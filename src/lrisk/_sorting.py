@@ -11,6 +11,9 @@ from ._typing import Floats, Indices
 SMALL = 800
 #: Largest displacement that is still mended by insertion.
 REACH = 48
+#: Share of the largest value below which `share_by_rank` has one bin. Under an
+#: increasing spectrum such values add at most n times it to the risk.
+FLOOR = 1e-14
 
 
 def argsort(values: Floats) -> Indices:
@@ -28,30 +31,36 @@ def argsort(values: Floats) -> Indices:
     return order
 
 
-def assign_by_rank(
-    values: Floats, ranked: Floats, out: Floats, *, exact: bool = True
-) -> bool:
+def assign_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
     """Set ``out[i]`` to the entry of `ranked` at the rank of ``values[i]``.
 
-    Cheaper than an argsort, and no gather. Values that agree in the leading digits,
-    some eight of them or with ``exact=False`` some five, may change places; False when
-    an exact order was asked and there are many of those, and `out` is then not to be
-    used.
+    Cheaper than an argsort, and no gather. Values that agree in some eight leading
+    digits may change places; False when there are many of those, and `out` is then not
+    to be used.
 
     Parameters
     ----------
     values : array of shape (n,)
         Finite, ≥ 0 and not −0.0; n < 2³².
     ranked, out : arrays of shape (n,)
-    exact : bool, default=True
     """
     if values.size < SMALL:
         return False
-    if not exact:
-        _assign_roughly(np.ascontiguousarray(values), ranked, out)
-        return True
     close = _assign_by_rank(np.ascontiguousarray(values), ranked, out)
     return bool(close <= values.size // 100)
+
+
+def share_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
+    """As `assign_by_rank`, but values within a bin share its entries equally.
+
+    There are 2¹⁶ bins of the floats' bits from `FLOOR` times the largest value on: at
+    most some .2 % of a value is the width of its bin, and two passes over the values
+    are all it takes. False where the values are too few.
+    """
+    if values.size < SMALL:
+        return False
+    _share_by_rank(np.ascontiguousarray(values), ranked, out, FLOOR)
+    return True
 
 
 @jit(fastmath=False, inner=True)
@@ -101,32 +110,30 @@ def _range(bits: Any, width: Any) -> Any:
 
 
 @jit(fastmath=False)
-def _assign_roughly(values: Any, ranked: Any, out: Any) -> Any:
-    """Radix sort by 22 bits, in two passes; see `_assign_by_rank`."""
+def _share_by_rank(values: Any, ranked: Any, out: Any, floor: Any) -> Any:
+    """A histogram of the values, and the mean of each bin's run of `ranked`."""
     n = values.shape[0]
-    eleven, mask = np.uint64(11), np.uint64(2047)
+    ends = np.empty(2)
+    ends[0] = ends[1] = values[0]
+    for i in range(n):
+        ends[0] = min(ends[0], values[i])
+        ends[1] = max(ends[1], values[i])
+    ends[0] = max(ends[0], floor * ends[1])
+    least, shift = _range(ends.view(np.uint64), 16)
     bits = values.view(np.uint64)
-    least, shift = _range(bits, 22)
-    low = np.zeros(2048, np.int64)
-    high = np.zeros(2048, np.int64)
+    counts = np.zeros(1 << 16, np.int64)
     for i in range(n):
-        k = (bits[i] - least) >> shift
-        low[k & mask] += 1
-        high[k >> eleven] += 1
-    _starts(low)
-    _starts(high)
-    words = np.empty(n, np.uint64)
+        counts[(max(bits[i], least) - least) >> shift] += 1
+    means = np.empty(1 << 16)
+    start = 0
+    for k in range(1 << 16):
+        total = 0.0
+        for i in range(start, start + counts[k]):
+            total += ranked[i]
+        start += counts[k]
+        means[k] = total / max(counts[k], 1)
     for i in range(n):
-        k = (bits[i] - least) >> shift
-        place = low[k & mask]
-        low[k & mask] = place + 1
-        words[place] = ((k >> eleven) << np.uint64(32)) | np.uint64(i)
-    for i in range(n):
-        word = words[i]
-        digit = word >> np.uint64(32)
-        place = high[digit]
-        high[digit] = place + 1
-        out[word & np.uint64((1 << 32) - 1)] = ranked[place]
+        out[i] = means[(max(bits[i], least) - least) >> shift]
 
 
 @jit(fastmath=False)

@@ -33,8 +33,11 @@ class Point(NamedTuple):
     penalty: float
 
 
-#: Relative fall of F above which losses are ranked by their leading digits only.
-ROUGH = 1e-7
+#: Share of F that ranks by leading digits may take from it: 2.4e-7 was seen, of squares
+#: of normal losses under extremile:1000, and some 1e-8 under usual spectra.
+ROUGHNESS = 2.5e-7
+#: Relative fall of F above which losses are ranked so.
+ROUGH = 4 * ROUGHNESS
 
 
 class Evaluation(NamedTuple):
@@ -57,13 +60,13 @@ class Evaluation(NamedTuple):
 
     @property
     def missing(self) -> float:
-        """What the value is known to fall short by: nothing of exact ranks."""
-        return 0.0
+        """What the value may fall short by: nothing of exact ranks."""
+        return 0.0 if self.exact else ROUGHNESS * self.value
 
     @property
     def doubt(self) -> float:
-        """The part of it that is due to bins of ranks."""
-        return 0.0
+        """How far that may shift the value from one point to the next."""
+        return self.missing
 
 
 #: From rows, shape (m, size), to columns in which a Gram matrix is the identity.
