@@ -6,11 +6,13 @@ import scipy.sparse as sp
 
 from lrisk._arrays import (
     FEATURE,
+    PIECE,
     TARGET,
     check_features,
     check_targets,
     check_typical_size,
     check_weights,
+    largest_size,
     unmasked,
 )
 
@@ -98,6 +100,19 @@ def test_targets_and_weights(check, limit):
         check("owner", "y", np.array([1.0, 2.0 * limit]))
     with pytest.raises(ValueError, match=r"y must be at least .*; rescale it"):
         check("owner", "y", np.array([0.0, 0.5 / limit]))
+
+
+@pytest.mark.parametrize("n", [1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
+@pytest.mark.parametrize("place", [0, -1])
+def test_the_largest_size_is_seen_wherever_it_is(n, place):
+    for entry in (7.0, -7.0, np.inf, -np.inf, np.nan):
+        values = np.linspace(-1.0, 1.0, n)
+        values[place] = entry
+        wide = np.column_stack([values, values / 2.0])
+        for form in (values, values[:, None], wide, wide.T, wide[::-1], wide[:, 0]):
+            np.testing.assert_equal(largest_size(form), abs(entry))
+    assert largest_size(np.empty((0, 3))) == 0.0
+    assert largest_size(sp.csr_array((3, 3))) == 0.0
 
 
 def test_columns_to_be_scaled_robustly():

@@ -14,6 +14,7 @@ from ._arrays import (
     check_features,
     check_targets,
     check_typical_size,
+    largest_size,
     unmasked,
 )
 from ._params import refused
@@ -99,10 +100,23 @@ def validate_data(
     With `absurd` single entries may be of any size, as long as the others are within
     that: for estimators that scale by robust measures and are to find them.
     """
-    checked = _sklearn_validate_data(estimator, unmasked(X), unmasked(y), **options)
+    X, y = unmasked(X), unmasked(y)
+    # Sizes are looked at below, which says as well whether entries are finite.
+    looked_at = (
+        isinstance(X, np.ndarray)
+        and X.dtype.kind == "f"
+        and options.get("ensure_all_finite", True) is True
+    )
+    if looked_at:
+        unlooked = {**options, "ensure_all_finite": False}
+        checked = _sklearn_validate_data(estimator, X, y, **unlooked)
+    else:
+        checked = _sklearn_validate_data(estimator, X, y, **options)
     rows, targets = checked if isinstance(checked, tuple) else (checked, None)
     fitted = not options.get("reset", True)
-    names = getattr(estimator, "feature_names_in_", None)
+    largest = largest_size(rows) if looked_at else None
+    if largest is not None and not np.isfinite(largest):
+        _sklearn_validate_data(estimator, X, y, **options)  # refuses in its own words
     numeric = targets is not None and options.get("y_numeric", False)
     if absurd is not None:
         if not fitted:
@@ -110,7 +124,8 @@ def validate_data(
             for name, values in [*columns, *([("y", targets)] if numeric else [])]:
                 check_typical_size(estimator, name, values, absurd)
         return checked
-    check_features(estimator, "X", rows, fitted=fitted, names=names)
+    names = getattr(estimator, "feature_names_in_", None)
+    check_features(estimator, "X", rows, fitted=fitted, names=names, largest=largest)
     if numeric:
         check_targets(estimator, "y", targets, fitted=fitted)
     return checked

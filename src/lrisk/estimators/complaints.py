@@ -85,12 +85,17 @@ def _constant_complaint(
     if solution.status in UNFINISHED:
         return []
     space, theta = objective.space, solution.theta
-    spread = 1.0
+    spread = whole = 1.0
+    if not objective.loss.classifies:
+        whole = float(np.ptp(objective.y))
+    # Quantiles of very many targets take long; nearly every fit is done with here.
+    if whole == 0.0 or not nearly_constant(space, theta, CONSTANT * whole):
+        return []
     if not objective.loss.classifies:
         low, high = np.quantile(objective.y, [0.25, 0.75])
         spread = float(high - low)
         # One absurd target is another matter than targets of an absurd size.
-        if np.ptp(objective.y) > 1e3 * spread:
+        if whole > 1e3 * spread:
             return []
     if spread == 0.0 or not nearly_constant(space, theta, CONSTANT * spread):
         return []
