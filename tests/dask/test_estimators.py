@@ -104,6 +104,23 @@ def test_classes(spectrum, class_weight):
     np.testing.assert_allclose(scores, model.to_memory().decision_function(X))
 
 
+@pytest.mark.parametrize("spectrum", ["extremile:2", "superquantile:0.7"])
+@pytest.mark.parametrize("loss", ["huber:0.5", "squared_hinge"])
+def test_losses_without_curvature_somewhere(spectrum, loss):
+    X, y, weight = drawn(classes=loss == "squared_hinge")
+    kind = "RiskClassifier" if loss == "squared_hinge" else "RiskRegressor"
+    plain = getattr(lrisk, kind)(spectrum, loss=loss).fit(X, y, weight)
+    model = {"RiskClassifier": RiskClassifier, "RiskRegressor": RiskRegressor}[kind](
+        spectrum, loss=loss
+    )
+    rows = [da.from_array(each, chunks=2500) for each in (y, weight)]
+    model.fit(da.from_array(X, chunks=(2500, D)), *rows)
+    assert model.dual_gap_ <= 1e-6
+    told = lrisk.certify(plain.set_params(tol=1e-10).fit(X, y, weight), X, y, weight)
+    assert told.dual * (1 - 1e-12) <= model.objective_ <= told.primal * (1 + 1.1e-6)
+    assert model.objective_ * (1 - model.dual_gap_) <= told.primal * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_frames(dtype):
     X, y, _ = drawn()

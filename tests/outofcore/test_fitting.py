@@ -11,6 +11,9 @@ from lrisk.outofcore import fit
 pytestmark = pytest.mark.numerics
 N, D = 12_000, 4
 REGRESSORS = [lrisk.RiskRegressor(s) for s in ("mean", "esrm:1", "superquantile:0.9")]
+REGRESSORS += [
+    lrisk.RiskRegressor(s, loss="huber:0.7") for s in ("extremile:2", "superquantile")
+]
 CLASSIFIERS = [
     lrisk.RiskClassifier(s) for s in ("mean", "extremile:2", "superquantile:0.5")
 ]
@@ -73,6 +76,16 @@ def test_classes_in_batches(model, balance):
     np.testing.assert_allclose(
         found.predict_proba(X[:9]), reference.predict_proba(X[:9]), atol=0.02
     )
+
+
+@pytest.mark.parametrize("spectrum", ["mean", "extremile:2", "superquantile:0.5"])
+def test_margins(spectrum):
+    X, y, w = labels()
+    model = lrisk.RiskClassifier(spectrum, loss="squared_hinge")
+    reference = clone(model).fit(X, y, w)
+    found = fit(clone(model), X, y, sample_weight=w, n_threads=2)
+    agrees(found, reference, X, y, w)
+    assert np.mean(found.predict(X) == reference.predict(X)) > 0.999
 
 
 @pytest.mark.parametrize("spectrum", ["esrm:1", "superquantile:0.9"])

@@ -30,7 +30,7 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     ----------
     spectrum : str or Spectrum, default="superquantile"
         The mean, a superquantile, an extremile or an ESRM.
-    loss : {"squared"} or Loss, default="squared"
+    loss : {"squared", "huber"} or Loss, default="squared"
     alpha : float ≥ 0, default=1.0
     fit_intercept : bool, default=True
     tol : float, default=1e-6
@@ -111,7 +111,7 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
     ----------
     spectrum : str or Spectrum, default="superquantile"
         The mean, a superquantile, an extremile or an ESRM.
-    loss : {"logistic"} or Loss, default="logistic"
+    loss : {"logistic", "squared_hinge"} or Loss, default="logistic"
     alpha : float ≥ 0, default=1.0
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None, default=None

@@ -58,8 +58,9 @@ def fit(
     Parameters
     ----------
     estimator : RiskRegressor or RiskClassifier
-        Under the mean, an extremile, an ESRM or a superquantile, with squared or, for
-        two classes, logistic loss, and ``solver="auto"``. It is fitted and returned;
+        Under the mean, an extremile, an ESRM or a superquantile, with squared or Huber
+        loss or, for two classes, logistic loss or the squared hinge, and
+        ``solver="auto"``. It is fitted and returned;
         ``verbose`` prints a line for each iteration.
     source : path, array, table or iterable
         An ``.npy`` file; a Parquet file or a folder of these; a `numpy.memmap` of raw
@@ -108,8 +109,9 @@ def fit(
     -----
     Smooth spectra take about three to five reads, superquantiles four to nine, a
     collapsed fit four to eight, and the sample that the descent begins with a small
-    part of one. Sums are of 64 bits whatever the type of the features, so a gap of
-    1e-10 is a proof for features of 32 bits too.
+    part of one. Huber loss and the squared hinge take about five reads more for each
+    bound, and have none without a penalty (``alpha=0``). Sums are of 64 bits whatever
+    the type of the features, so a gap of 1e-10 is a proof for features of 32 bits too.
 
     Examples
     --------

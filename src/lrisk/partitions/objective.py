@@ -6,6 +6,8 @@ expected next: F lies between `value` and `value + missing`, and the gradient is
 of a λ in the permutahedron, so every bound is one.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .._typing import Floats, Indices
@@ -20,7 +22,7 @@ from .engine import Engine, Local, call, summed
 from .fineness import PROOF_DOUBT, Fineness
 from .gathering import spaced, together
 from .grid import Grid, Ranks, Table, joined, prices
-from .part import Description, Gram, Part, Spread, Taken
+from .part import Description, Dual, Gram, Part, Spread, Taken
 from .pooling import WINDOW, Bends, Pooled
 from .rows import ArrayRows
 from .targets import Targets
@@ -100,10 +102,14 @@ class PartitionedObjective:
         total = sum(part.total for part in told)
         self.mu = alpha / total
         self.targets = Targets.of(told, spectrum, loss, intercept, centred)
-        self.shift = self.targets.shift
-        call(engine, "prepare", self.shift)
-        self.ranking = Ranking(spectrum, self.n_rows)
+        call(engine, "prepare", self.targets.shift)
         first = self._take(spaced(self.n_rows, FIRST_ROWS))
+        if self.targets.follows_some:
+            before, self.targets = self.targets.shift, self.targets.moved_by(first.y)
+            call(engine, "prepare", self.targets.shift)
+            first = first._replace(y=first.y - (self.targets.shift - before))
+        self.shift = self.targets.shift
+        self.ranking = Ranking(spectrum, self.n_rows)
         self.total, d = total, first.X.shape[1]
         #: How fine ranks are to be.
         self.fineness = Fineness(spectrum, d + 1, most_binned)
@@ -246,6 +252,20 @@ class PartitionedObjective:
             return float(max(told))
 
         return PartialGram(matrix[: self.size, : self.size], longest)
+
+    def rule_at(self, now: At) -> tuple[Any, ...]:
+        """What parts are told to take λ by rank at a point, where they then stand."""
+        self.stand_at(now)
+        return now.ranks.grid, now.ranks.density
+
+    def dual(self, step: Floats, shift: float, rule: tuple[Any, ...]) -> Dual:
+        """Dual points by a step Δ and a shift, at the point where the parts stand.
+
+        λ is as they hold it, or by the rule of `rule_at`.
+        """
+        told: list[Dual] = call(self.engine, "dual", self.raw(step), shift, *rule)
+        found = summed(told, Dual.joined)
+        return found._replace(pulled=self.centred(found.pulled))
 
     def share_seen(self, rows: Indices) -> float:
         """The share of all rows that `gram_at` looks at."""

@@ -82,6 +82,32 @@ class Held(NamedTuple):
     gram: Gram
 
 
+class Dual(NamedTuple):
+    """What dual points a of rows add up to, at some λ.
+
+    pulled : Σλa·(x, 1), shape (d + 1,)
+    fitted : Σλ FY(z, a)
+    size : Σλ|a|
+    bend, free : Σλℓ″ and Σλ over the rows whose a is inside the dual domain
+    """
+
+    pulled: Floats
+    fitted: float
+    size: float
+    bend: float
+    free: float
+
+    def joined(self, other: "Dual") -> "Dual":
+        """Of both sets of rows."""
+        return Dual(
+            self.pulled + other.pulled,
+            self.fitted + other.fitted,
+            self.size + other.size,
+            self.bend + other.bend,
+            self.free + other.free,
+        )
+
+
 class Part:
     """Rows in memory or in a file, with their vectors.
 
@@ -190,6 +216,37 @@ class Part:
             mass += self._add_gram(gram, block.X[:few], lam[:few], first, offset)
         return Held(table.filled(), value, gradient, Gram(gram, mass))
 
+    def dual(
+        self,
+        step: Floats,
+        shift: float,
+        grid: Grid | None = None,
+        density: Floats | None = None,
+    ) -> Dual:
+        """Dual points a = clip(ℓ′ + ℓ″·(Δ, (x, 1)) − c) and what they add up to.
+
+        Δ, of shape (d + 1,), is raw as θ is. λ by rank or, without a grid, as held.
+        """
+        found, own = Dual(np.zeros(self.d + 1), 0.0, 0.0, 0.0, 0.0), np.empty(BLOCK)
+        for block in self._read():
+            here = slice(block.start, block.stop)
+            y, z = self._targets(here), self.scores[here]
+            lam = self._lam(grid, density, here, own)
+            slopes, bends = self.loss.slope_and_curvature(y, z)
+            linear = block.X @ step[:-1]
+            linear += step[-1]
+            linear *= bends
+            linear += slopes
+            linear -= shift
+            a = self.loss.to_dual_domain(y, linear)
+            fitted = float(lam @ self.loss.fenchel_young(y, z, a))
+            size, inside = float(lam @ np.abs(a)), lam[a == linear]
+            bend = float(inside @ bends[a == linear])
+            pulled = np.zeros(self.d + 1)
+            _add_pull(pulled, block.X, lam * a)
+            found = found.joined(Dual(pulled, fitted, size, bend, float(inside.sum())))
+        return found
+
     # -- passes over a part of the features --------------------------------------------
 
     def gram_some(
@@ -204,10 +261,7 @@ class Part:
         own = np.empty(BLOCK)
         for block in self._read(every):
             here = slice(block.start, block.stop)
-            if grid is not None and density is not None:
-                lam = self._weigh(grid, density, here, self._kept(here)[0], own)
-            else:
-                lam = self.weights[here]
+            lam = self._lam(grid, density, here, own)
             mass += self._add_gram(matrix, block.X, lam, here, offset)
         return Gram(matrix, mass)
 
@@ -324,6 +378,15 @@ class Part:
         if not self._lean:
             self.losses[here], self.slopes[here] = found
         return found
+
+    def _lam(
+        self, grid: Grid | None, density: Floats | None, here: slice, into: Floats
+    ) -> Floats:
+        """λ by rank or, without a grid, as held."""
+        if grid is None or density is None:
+            held: Floats = self.weights[here]
+            return held
+        return self._weigh(grid, density, here, self._kept(here)[0], into)
 
     def _weigh(
         self, grid: Grid, density: Floats, here: slice, losses: Floats, into: Floats

@@ -13,7 +13,7 @@ import numpy as np
 
 #: Calls that answer and change nothing.
 ASKING = frozenset(
-    {"describe", "pull", "gram_some", "spread", "longest", "take", "table"}
+    {"describe", "pull", "dual", "gram_some", "spread", "longest", "take", "table"}
 )
 #: Calls after which losses are those of a new θ, whatever they were.
 EVALUATING = frozenset({"at", "at_binned", "at_held"})

@@ -15,6 +15,7 @@ class Targets(NamedTuple):
 
     shift : what is taken from numbers to bring them near zero
     share : of the mass at `high` if all were at `low` or at `high`, as classes are
+    centred : whether they were near zero as they were given
     """
 
     spectrum: Spectrum
@@ -24,6 +25,7 @@ class Targets(NamedTuple):
     low: float
     high: float
     share: float
+    centred: bool = False
 
     @classmethod
     def of(
@@ -40,7 +42,19 @@ class Targets(NamedTuple):
         share = (mean - low) / (high - low) if high > low else 0.0
         shifted = intercept and not (loss.classifies or centred)
         shift = mean if shifted else 0.0
-        return cls(spectrum, loss, intercept, shift, low, high, share)
+        return cls(spectrum, loss, intercept, shift, low, high, share, centred)
+
+    @property
+    def follows_some(self) -> bool:
+        """Whether some rows tell the shift better: one huge target moves the mean."""
+        bounded = bool(np.isfinite(self.loss.lipschitz))
+        return bounded and self.intercept and not (self.loss.classifies or self.centred)
+
+    def moved_by(self, some: Floats) -> "Targets":
+        """With the best constant for some targets, the shift taken from them."""
+        mass = np.full(len(some), 1.0 / len(some))
+        best = float(self.loss.constant_scores(some, mass, 1))
+        return self._replace(shift=self.shift + best)
 
     @property
     def largest(self) -> float:
@@ -58,14 +72,16 @@ class Targets(NamedTuple):
         """The best score without features; of numbers that for the mean.
 
         Rows of a class lose alike. Above zero those of class 0 lose more: with σ₀ their
-        weight as the worst rows the best odds are (1 − σ₀)/σ₀, if that is above one.
+        weight as the worst rows the best score is that of the mean loss where class 0
+        has the share σ₀, if that is above zero.
         """
         if not (self.intercept and self.loss.classifies):
             return self._mean_score
         for sign in (1.0, -1.0):
             weight = self._weight_of_worst(sign)
             if weight < 0.5:
-                return sign * float(np.log1p(-weight) - np.log(weight))
+                mass = np.array([weight, 1.0 - weight])[:: int(sign)]
+                return float(self.loss.constant_scores(np.array([0.0, 1.0]), mass, 1))
         return 0.0
 
     @property
@@ -87,6 +103,8 @@ class Targets(NamedTuple):
     def _mean_score(self) -> float:
         if not self.intercept:
             return 0.0
+        if not self.loss.classifies and np.isfinite(self.loss.lipschitz):
+            return 0.0  # what the shift is meant to make the best, or nearly
         mass = np.array([1.0 - self.share, self.share])
         return float(self.loss.constant_scores(self._ends, mass, 1))
 

@@ -16,6 +16,7 @@ from .certified.progress import Progress
 from .certified.sampling import stratified
 from .certified.whitening import SMALLEST, minimise_whitened, sample_from, sample_size
 from .choice import automatic_solver
+from .dual_points import slack_at, slack_held
 from .solution import Monitor, Solution, Status
 from .ties import Path, along_ties, nearly_tied
 
@@ -33,8 +34,8 @@ def minimise_in_parts(
     Parameters
     ----------
     objective : PartitionedObjective
-        Under the mean, a smooth increasing spectrum or a superquantile, of squared or
-        logistic loss.
+        Under the mean, a smooth increasing spectrum or a superquantile, of squared,
+        Huber, logistic or squared hinge loss.
     start : array of shape (size,) or None
         θ to begin from; None means the fit of a sample.
     tol : float
@@ -89,6 +90,7 @@ def _descend(
         if path.tied and along_ties(objective, path, progress) is Status.CONVERGED:
             return Status.CONVERGED
         sampled = sample_from(sample, rows, path.theta)
+    kinks = objective.loss.self_concordance is None
     if objective.ranking.selects:
         status = approach(
             objective,
@@ -98,10 +100,17 @@ def _descend(
             inside=functools.partial(moved_across, objective),
             hold=functools.partial(HeldParts, objective),
             sampled=sampled,
+            prove=functools.partial(slack_held, progress) if kinks else None,
         )
     else:
         status = minimise_whitened(
-            objective, start, progress, pairs=20, max_iter=max_iter, sampled=sampled
+            objective,
+            start,
+            progress,
+            pairs=20,
+            max_iter=max_iter,
+            sampled=sampled,
+            prove=functools.partial(slack_at, progress) if kinks else None,
         )
     bent = objective.ranking.spectrum.monotone != "flat"
     if status is Status.STALLED and bent and not early:
@@ -114,9 +123,10 @@ def check_partitionable(
     loss: Loss, spectrum: Spectrum, owner: object = "lrisk"
 ) -> None:
     """Refuse what nothing but all rows together could minimise."""
-    if loss.self_concordance is None or loss.per_class:
-        rule, remedy = "squared or logistic", "fit the other losses in memory"
-        raise ValueError(refused(owner, "loss", f"{rule} for parts", loss, remedy))
+    if not loss.smooth or loss.per_class:
+        rule = "squared, huber, logistic or squared_hinge for parts"
+        remedy = "fit the other losses in memory"
+        raise ValueError(refused(owner, "loss", rule, loss, remedy))
     if not (spectrum.smooth and spectrum.monotone != "down") and not spectrum.selects:
         rule = "the mean, an extremile, an ESRM or a superquantile for parts"
         remedy = "fit other spectra in memory"

@@ -11,17 +11,18 @@ taken.
 import numpy as np
 
 from .._typing import Floats
-from ..certificate import Bound, slack_by_gram
-from ..objective import Objective
+from ..certificate import Bound
+from ..objective import Held, Objective
 from ..partitions.at import At
 from ..partitions.engine import call, summed
 from ..partitions.holding import HeldWeights
 from ..partitions.objective import PartitionedObjective, one_part
-from ..partitions.part import Held
+from ..partitions.part import Held as HeldPart
 from ..permutahedron import proximal_weights
 from ._linalg import Factor
 from .certified.progress import Progress
 from .certified.whitening import Descent, Memory
+from .dual_points import slack_at, slack_held
 from .solution import Status
 
 #: ν over F/χ² at which a sample is asked whether its losses tie, and the share of the
@@ -150,13 +151,14 @@ def _prove_constant(
     call(objective.engine, "hold", now.ranks.grid, now.ranks.density)
     objective.holds = weights = HeldWeights()
     rule = (objective.raw(theta), now.ranks.grid, objective.offset, objective.every)
-    told: list[Held] = call(objective.engine, "at_held", *rule)
+    told: list[HeldPart] = call(objective.engine, "at_held", *rule)
     objective.moved_to(theta)
-    inner = sum(part.value for part in told)
+    excess = max(value - sum(part.value for part in told), 0.0)
     gradient = objective.centred(summed((part.gradient for part in told), np.add))
     gram = objective.gram_of([part.gram for part in told], objective.every)
-    slack = slack_by_gram(objective, gram, gradient)
-    proof = Bound(value, max(value - inner, 0.0), slack)
+    held = Held(theta, value, excess, gradient, gram, weights)
+    slack = slack_held(progress, held)
+    proof = Bound(value, excess, slack)
     progress.n_iter += 1
     progress.record(theta, weights, proof, slack, 0.0)
 
@@ -174,8 +176,7 @@ def _settle(
         progress.n_iter += 1
         now, decrement, slack = descent.now, descent.decrement, np.inf
         if decrement <= 0.5 * progress.tol * now.value:
-            gram = objective.gram_at(now, np.empty(0, dtype=np.intp))
-            slack = slack_by_gram(objective, gram, now.gradient)
+            slack = slack_at(progress, now)
         descent.tell(progress, slack, decrement)
         if progress.done:
             return True

@@ -196,7 +196,7 @@ def test_rounds_end_at_the_limit_where_the_gap_is_proven_or_where_it_stands(prob
     assert search.run(50) is Status.STALLED and search.progress.n_iter == 4
     search = rounds(objective)
     search._round = lambda: None
-    assert search.run(50) is Status.STALLED and search.progress.n_iter == 1
+    assert search.run(50) is Status.STALLED and search.progress.n_iter == 0
     search = rounds(objective, width=30)
     search._round = lambda: False
     search.run(50)

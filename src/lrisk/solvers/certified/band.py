@@ -122,6 +122,7 @@ def approach(
     inside: Callable[[_At, Indices, Floats], int],
     hold: Callable[[_At], "Holding[Any]"],
     sampled: tuple[Sample, Floats] | None = None,
+    prove: Callable[[Held], float] | None = None,
 ) -> Status:
     """Descend on F until the band is narrow, then go round by round.
 
@@ -140,6 +141,9 @@ def approach(
         Rows with the weights of a point held.
     sampled : tuple or None
         A sample with θ, where one has been drawn already.
+    prove : callable or None
+        Bounds how far Φ(·, λ) can still fall, where the curvature of the loss tells
+        nothing of that.
     """
     sample, theta = sampled or sample_of(objective, start)
     descent = Descent(objective, theta, sample.metric, 20)
@@ -159,7 +163,7 @@ def approach(
     rows = hold(descent.now)
     del descent
     width = min(max(width, least), most)
-    return Rounds(objective, rows, progress, width).run(max_iter)
+    return Rounds(objective, rows, progress, width, prove).run(max_iter)
 
 
 class _Quadratic(NamedTuple):
@@ -196,7 +200,19 @@ class _BandObjective(Objective):
 
 
 class _BandNewton(Newton):
-    """`Newton` for the band, where an estimate of the slack is enough."""
+    """`Newton` for the band, where an estimate of the slack is enough.
+
+    It begins so near to the minimum that flat pieces of a loss need no softening.
+    """
+
+    def _continue(
+        self,
+        objective: Objective,
+        start: Floats | None,
+        weights: Floats | None,
+        monitor: Monitor | None,
+    ) -> Solution:
+        return self._minimise(objective, start, weights, monitor)
 
     def _prove(
         self,
@@ -262,6 +278,8 @@ class Rounds:
     progress : Progress
     width : int
         Rows of the first band.
+    prove : callable or None
+        As of `approach`.
     """
 
     def __init__(
@@ -270,9 +288,10 @@ class Rounds:
         rows: Holding[Any],
         progress: Progress[Any],
         width: int,
+        prove: Callable[[Held], float] | None = None,
     ) -> None:
         self.objective, self.rows, self.progress = objective, rows, progress
-        self.width = width
+        self.width, self._prove = width, prove
 
     def run(self, max_iter: int) -> Status:
         """Go on until the gap closes."""
@@ -281,6 +300,8 @@ class Rounds:
             progress.n_iter += 1
             before = progress.gap
             good = self._round()
+            if good is None:  # nothing was looked at
+                progress.n_iter -= 1
             if progress.done:
                 return Status.CONVERGED
             # No bound at all is no progress either.
@@ -309,7 +330,10 @@ class Rounds:
             HALVINGS,
         )
         held = rows.arrive(walk)
-        slack = slack_by_gram(self.objective, held.gram, held.gradient)
+        if self._prove is None:
+            slack = slack_by_gram(self.objective, held.gram, held.gradient)
+        else:
+            slack = self._prove(held)
         proof = Bound(held.primal, held.excess, slack)
         self.progress.record(held.theta, held.weights, proof, slack, 0.0)
         return searched.length == 1.0

@@ -7,6 +7,7 @@ the scores move along it, so that a step costs one product with X and one with X
 """
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -280,10 +281,12 @@ def minimise_whitened(
     pairs: int,
     max_iter: int,
     sampled: tuple[Sample, Floats] | None = None,
+    prove: Callable[[_At], float] | None = None,
 ) -> Status:
     """Whitened L-BFGS on F, recorded in `progress`, until the gap is proven small.
 
-    `sampled` is a sample with θ, where one has been drawn already.
+    `sampled` is a sample with θ, where one has been drawn already; `prove` bounds how
+    far Φ(·, λ) can still fall, where the curvature of the loss tells nothing of that.
     """
     sample, theta = sampled or sample_of(objective, start, pairs)
     descent = Descent(objective, theta, sample.metric, pairs)
@@ -295,7 +298,8 @@ def minimise_whitened(
         slack = np.inf
         if decrement <= 0.5 * progress.tol * value * share:
             descent.refine(progress.tol * value)
-            slack = sample.slack(objective, descent.now)
+            now = descent.now
+            slack = sample.slack(objective, now) if prove is None else prove(now)
         descent.tell(progress, slack, decrement)
         if progress.done:
             return Status.CONVERGED
@@ -307,7 +311,10 @@ def minimise_whitened(
             break
     descent.refine(progress.tol * descent.now.value)
     now = descent.now
-    slack = slack_by_gram(objective, objective.gram_at(now), now.gradient)
+    if prove is None:
+        slack = slack_by_gram(objective, objective.gram_at(now), now.gradient)
+    else:
+        slack = prove(now)
     descent.tell(progress, slack, best)
     if progress.done:
         return Status.CONVERGED
