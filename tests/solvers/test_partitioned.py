@@ -141,7 +141,7 @@ def test_huber_loss_of_targets_of_all_kinds(spectrum, case):
     engine = Local(parts_of(X, y, None, loss, [5000]))
     parted = PartitionedObjective(engine, spectrum, loss, 1.0, True)
     found = minimise_in_parts(parted, tol=1e-6)
-    # A tail of rows that tie, all on flat pieces, leaves nothing to tell dual points by.
+    # A tail of rows that tie on flat pieces leaves nothing to tell dual points by.
     hard = case == "tied" and spectrum.shape == "up" and not spectrum.smooth
     assert hard or found.status is Status.CONVERGED
     assert abs(parted.shift) < 100.0
