@@ -484,6 +484,25 @@ def test_a_few_huge_rows_do_not_rule(kernel):
     assert model.score(X[20:], y[20:]) > 0.8
 
 
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize("size", [30.0, 1e3, 1e6, 1e12])
+def test_wrong_rows_far_out_in_one_column_do_not_rule(size, kernel):
+    lost = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, new = rng.normal(size=(200, 3)), rng.normal(size=(2000, 3))
+        slopes = np.array([2.0, -1.0, 1.0])
+        y = X @ slopes + 0.7 * rng.normal(size=200) > 0
+        before = RobustClassifier(kernel, random_state=0).fit(X, y)
+        X[:2, 0] = size * np.sign(X[:2, 0])
+        y[:2] = X[:2, 0] < 0
+        after = RobustClassifier(kernel, random_state=0).fit(X, y)
+        lost.append(before.score(new, new @ slopes > 0))
+        lost[-1] -= after.score(new, new @ slopes > 0)
+    assert np.mean(lost) < 0.02
+    assert max(lost) < 0.04
+
+
 @pytest.mark.parametrize(
     ("params", "error"),
     [

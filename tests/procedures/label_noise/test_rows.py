@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from lrisk.procedures.label_noise.rows import (
+    CLIP,
     FeatureScaling,
     assign_folds,
+    bounded_influence,
     column_units,
     kernel_basis,
     linear_basis,
@@ -32,6 +34,35 @@ def test_scaling_is_standardisation_where_nothing_is_far_out():
     scaling = plain_scaling(X, np.ones(200))
     assert np.allclose(scaling.centre, X.mean(0))
     assert np.allclose(scaling.scale, X.std(0))
+
+
+def test_rows_count_the_less_the_farther_out_they_are_in_any_column():
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(500, 3)), rng.integers(1, 4, 500).astype(float)
+    np.testing.assert_array_equal(bounded_influence(X, weight), 1.0)
+    quarters = np.quantile(np.repeat(X[:, 1], weight.astype(int)), [0.25, 0.5, 0.75])
+    unit = (quarters[2] - quarters[0]) / 1.349
+    for far in (8.0, 1e3, 1e30):
+        X[7, 1] = quarters[1] - far * unit
+        found = bounded_influence(X, weight)
+        assert found[7] == pytest.approx((CLIP / far) ** 2, rel=0.02)
+        np.testing.assert_array_equal(np.delete(found, 7), 1.0)
+        np.testing.assert_allclose(
+            bounded_influence(1e9 * X - 5.0, weight), found, rtol=1e-6
+        )
+
+
+def test_rare_values_of_a_column_of_zeros_are_not_far():
+    X = np.zeros((400, 2))
+    X[:9, 0] = 1.0  # a rare category
+    X[50:80, 1] = np.linspace(1.0, 4.0, 30)
+    weight = np.ones(400)
+    np.testing.assert_array_equal(bounded_influence(X, weight), 1.0)
+    before = plain_scaling(X, weight)
+    X[60, 1] = 1e6
+    assert bounded_influence(X, weight)[60] < 1e-6
+    np.testing.assert_allclose(plain_scaling(X, weight).scale, before.scale, rtol=2)
+    np.testing.assert_array_equal(bounded_influence(np.ones((5, 2)), np.ones(5)), 1.0)
 
 
 def test_units_are_exact_and_huge_values_finite():

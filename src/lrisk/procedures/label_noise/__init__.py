@@ -7,7 +7,8 @@
    gains on rows that it has not seen says whether labels are wrong (`detection`). A
    row's score is the probability that its label is wrong.
 4. The user's model is fitted: ordinary, to agreeing rows, or under the noise, whichever
-   makes held-out labels likelier (`final_fit`).
+   makes held-out labels likelier (`final_fit`). Where its features grow with x, rows
+   count the less there the farther out they are in any column (`rows`).
 """
 
 from typing import NamedTuple
@@ -32,6 +33,7 @@ from .rows import (
     FeatureScaling,
     LabelledRows,
     assign_folds,
+    bounded_influence,
     column_units,
     plain_scaling,
     sample_rows,
@@ -123,6 +125,9 @@ def fit_label_noise(
         given = max(given - lost, 0.0) / (1.0 - lost)
         given = min(given, 0.9 * (1.0 - 1.0 / n_classes))
     rows, found = judge_labels(rows, given, rng, precomputed=pairwise)
+    if settings.growth:
+        calm = bounded_influence(rows.Z, rows.weight) ** settings.growth
+        rows = rows._replace(weight=rows.weight * calm, voice=rows.voice * calm)
     noise = None if given == 0.0 else found.likely
     choice = choose(settings, rows, noise, rng)
     if found.answer != "noise" and choice.kind == "ordinary, noisy labels":

@@ -25,7 +25,14 @@ from .likelihood import (
     label_terms,
     uniform_noise,
 )
-from .rows import Basis, LabelledRows, kernel_basis, linear_basis, sample_rows
+from .rows import (
+    Basis,
+    LabelledRows,
+    bounded_influence,
+    kernel_basis,
+    linear_basis,
+    sample_rows,
+)
 
 #: Penalties tried for linear and kernel models, and widths in units of 1/n_features.
 LINEAR_ALPHAS = 10.0 ** np.arange(4.0, -1.6, -1.0)
@@ -66,6 +73,25 @@ class Settings(NamedTuple):
         """Whether rows are rows of a kernel matrix."""
         return self.kernel(None).precomputed
 
+    @property
+    def growth(self) -> float:
+        """The power of x by which features grow far out; 0 where they are bounded."""
+        kernel = self.kernel(None)
+        if kernel.name in ("poly", "polynomial"):
+            return float(kernel.degree)
+        return float(self.linear)
+
+    def inside(self, Z: Floats, weight: Floats) -> Indices:
+        """Rows that may be centres: where features grow, the calmer half, or more.
+
+        A kernel among rows one of which is 10³ times as far out as the others holds,
+        in floating point, that row alone.
+        """
+        if not self.growth:
+            return np.arange(len(Z))
+        calm = bounded_influence(Z, weight)
+        return np.flatnonzero(calm >= np.median(calm))
+
     def alphas(self) -> Floats:
         """Penalties to try, falling."""
         if self.alpha is not None:
@@ -93,7 +119,7 @@ class Settings(NamedTuple):
         """Features of the model over rows, spanned by centres; all rows by default."""
         if self.linear:
             return linear_basis(Z, weight, self.intercept)
-        at = np.arange(len(Z)) if centres is None else centres
+        at = self.inside(Z, weight) if centres is None else centres
         K = Z[:, at] if self.precomputed else self.kernel(gamma)(Z, Z[at])
         return kernel_basis(K, K[at], weight, self.intercept, Z.shape[1], most)
 
@@ -230,7 +256,9 @@ def fit(
     if not settings.linear:
         used = sample_rows(rows.codes, CONSTANTS.trained, rng)
         rows = rows.only(used, settings.precomputed)
-        centres = sample_rows(rows.codes, settings.n_components or CENTRES, rng)
+        inside = settings.inside(rows.Z, rows.weight)
+        most = settings.n_components or CENTRES
+        centres = inside[sample_rows(rows.codes[inside], most, rng)]
     basis = settings.basis(rows.Z, rows.weight, choice.gamma, centres, most=None)
     kept = np.flatnonzero(agreeing[used] | (choice.kind != "agreeing rows"))
     features, own = basis.features[kept], rows.labels(kept)

@@ -8,8 +8,9 @@ from ..._typing import Bools, Floats, Indices
 from .._robust.rows import equal_rows
 from .._robust.scales import weighted_quantiles
 
-#: Robust standard deviations (by IQR) at which a value is clipped before means and
-#: standard deviations are taken.
+#: Robust standard deviations (by IQR) from where on a value is far: it is clipped
+#: before means and standard deviations are taken, and its row loses weight in linear
+#: fits. In columns of which most are equal the median of the others is the unit.
 CLIP = 6.0
 #: Usual sizes of a column beyond which a value is just far: its square is finite.
 FARTHEST = 1e30
@@ -136,14 +137,37 @@ def plain_scaling(X: Floats, weight: Floats) -> FeatureScaling:
     On ordinary data the clipping does nothing, and this is standardisation; columns
     constant up to rounding have scale one.
     """
-    low, middle, high = weighted_quantiles(X, weight, [0.25, 0.5, 0.75])
-    reach = CLIP * (high - low) / 1.349
-    reach = np.where(reach > 0, reach, np.inf)
+    middle, reach = _bulk(X, weight)
     clipped = np.clip(X, middle - reach, middle + reach)
     mean = weight @ clipped / weight.sum()
     deviation = np.sqrt(weight @ (clipped - mean) ** 2 / weight.sum())
     varied = deviation > 1e-12 * np.abs(mean)
     return FeatureScaling(mean, np.where(varied, deviation, 1.0))
+
+
+def bounded_influence(X: Floats, weight: Floats) -> Floats:
+    """min(1, (reach/|x − middle|)²) of the farthest column of each row, shape (n,).
+
+    Under these weights neither means nor squares of the columns are ruled by a few rows
+    (Mallows' weights), and the pull of a row on a linear fit falls as it moves away,
+    whatever its label is. Rows inside the bulk of every column keep their weight.
+    """
+    middle, reach = _bulk(X, weight)
+    beyond = np.max(np.abs(X - middle) / reach, axis=1, initial=1.0)
+    return np.asarray(beyond**-2.0)
+
+
+def _bulk(X: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Median of each column, and the deviation from it beyond which values are far."""
+    low, middle, high = weighted_quantiles(X, weight, [0.25, 0.5, 0.75])
+    unit = (high - low) / 1.349
+    for j in np.flatnonzero(unit == 0.0):
+        apart = np.abs(X[:, j] - middle[j])
+        others = np.flatnonzero(apart)
+        if len(others):
+            own = apart[others, None]
+            unit[j] = weighted_quantiles(own, weight[others], [0.5])[0, 0]
+    return middle, np.where(unit > 0.0, CLIP * unit, np.inf)
 
 
 def column_units(X: Floats) -> Floats:
