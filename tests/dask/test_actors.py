@@ -110,6 +110,20 @@ def test_fits_have_the_bits_of_the_same_parts_in_process(client, expected, kind)
         )
 
 
+def test_an_actor_lost_before_it_was_asked_anything(client, expected, monkeypatch):
+    lost, send = iter([True]), actors._Home.send
+    monkeypatch.setattr(
+        actors._Home,
+        "send",
+        lambda self, *call: None if next(lost, False) else send(self, *call),
+    )
+    engine = engine_of(client, *rows())
+    assert engine.revived == 1
+    found = fitted(engine, SPECTRA["smooth"])[1]
+    engine.close()
+    np.testing.assert_array_equal(found.theta, expected["smooth"].theta)
+
+
 def dying(monkeypatch, client, method, times):
     """Kill a worker right after it has been asked for the n-th time."""
     send, asked = actors._Home.send, []

@@ -145,6 +145,7 @@ class Actors:
     def __init__(self, client: Any, chunks: Sequence[Any], numeric: bool) -> None:
         self._client, self._chunks, self._numeric = client, list(chunks), numeric
         self._homes: list[_Home] = []
+        self._described: list[Any] | None = None  # nothing until all have answered
         futures = client.compute(self._chunks)
         #: Chunks that are in the cluster's memory beside the parts.
         self._loaded = dict(enumerate(futures))
@@ -249,7 +250,8 @@ class Actors:
         described = home.tell("describe", [()] * len(home.parts))
         if described is None:
             return False
-        same = described == [self._described[i] for i in home.parts]
+        known = self._described
+        same = known is None or described == [known[i] for i in home.parts]
         if not same or any(map(_differ, [self.facts[k] for k in chunks], found)):
             raise RuntimeError(
                 "lrisk.dask: chunks that were computed again after a worker died have "
