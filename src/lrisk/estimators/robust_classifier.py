@@ -63,7 +63,10 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
     and whatever the kernel is. T ≠ I only where it makes held-out labels clearly
     likelier. The model itself is then fitted to all labels, under T, or to rows that
     agree, whichever makes held-out labels likelier. Rows far out in all their features
-    are set aside first if their labels contradict the other rows.
+    are set aside first if their labels contradict the other rows. Others count the less
+    in linear and polynomial models the farther beyond the bulk they lie in any column
+    (weight (6/z)² from six robust standard deviations on): no row pulls the harder for
+    being farther away.
 
     Parameters
     ----------
