@@ -53,7 +53,10 @@ def print_accuracies(records: list[Record]) -> None:
     for place, gain in gains.items():
         if place[0] in MUST_GAIN and place[1] == "flip .4":
             for what, names in (("searched", SEARCHED), ("default", DEFAULT)):
-                least = min((gain[m] for m in names if m in gain), default=float("nan"))
+                ran = [gain[m] for m in names if m in gain]
+                if not ran:
+                    continue
+                least = min(ran)
                 print(
                     f"gain over the better {what} fit in {', '.join(place)}: "
                     f"{least:+.1f} (bar +5): {verdict(least >= 5)}"
