@@ -17,12 +17,13 @@ from ..ranking import Ranking
 from ..spaces import LinearSpace
 from ..spaces.capabilities import linear
 from ..spectra import Spectrum
+from .answers import Description, Dual, Gram, Spread, Taken
 from .at import At, RankWeights
 from .engine import Engine, Local, call, summed
 from .fineness import PROOF_DOUBT, Fineness
 from .gathering import spaced, together
 from .grid import Grid, Ranks, Table, joined, prices
-from .part import Description, Dual, Gram, Part, Spread, Taken
+from .part import Part
 from .pooling import WINDOW, Bends, Pooled
 from .rows import ArrayRows
 from .targets import Targets

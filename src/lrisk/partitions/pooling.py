@@ -18,9 +18,9 @@ from .._typing import Floats, Indices
 from ..permutahedron import proximal_weights, proximity
 from ..ranking import Ranking
 from ..spectra import Spectrum
+from .answers import Spread
 from .engine import summed
 from .grid import Grid, Ranks, Table
-from .part import Spread
 
 #: Rows of a window over which weights that are not pooled are seen to rise.
 WINDOW = 40

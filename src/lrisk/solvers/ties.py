@@ -13,11 +13,11 @@ import numpy as np
 from .._typing import Floats
 from ..certificate import Bound
 from ..objective import Held, Objective
+from ..partitions.answers import Held as HeldPart
 from ..partitions.at import At
 from ..partitions.engine import call, summed
 from ..partitions.holding import HeldWeights
 from ..partitions.objective import PartitionedObjective, one_part
-from ..partitions.part import Held as HeldPart
 from ..permutahedron import proximal_weights
 from ._linalg import Factor
 from .certified.progress import Progress
