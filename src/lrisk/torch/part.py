@@ -60,6 +60,10 @@ class TorchPart:
         weight = None if self._weight is None else self._weight[own]
         return TorchPart(X, self.y[own], weight, self.loss)
 
+    def even(self) -> Tensor:
+        """The weights of the rows, as they were given."""
+        return torch.ones_like(self.y) if self._weight is None else self._weight
+
     # -- before the first pass ---------------------------------------------------------
 
     def describe(self) -> Description:
