@@ -11,7 +11,7 @@ from lrisk.spectra import Extremile
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from lrisk.torch.part import TorchPart  # noqa: E402
+from lrisk.torch.part import SUMS, TorchPart, sums_in_copies  # noqa: E402
 
 DEVICES = ["cpu", "cuda"]
 LOSSES = [Squared(), Logistic(), Huber(0.7), SquaredHinge()]
@@ -145,3 +145,19 @@ def test_a_sample_is_a_part_of_its_own(device):
     np.testing.assert_allclose(taken.X, whole.X - offset)
     np.testing.assert_array_equal(taken.y, whole.y)
     np.testing.assert_array_equal(taken.weight, whole.weight)
+
+
+@pytest.mark.parametrize("n", [0, 1, 1023, 1024, 5000])
+@pytest.mark.parametrize("bins", [1, 7, SUMS // 300, SUMS + 1])
+def test_sums_in_copies_are_the_sums(device, n, bins):
+    rng = np.random.default_rng(n)
+    places = rng.integers(0, bins, n)
+    places[: n // 2] = 0
+    values = rng.normal(size=n)
+    own = torch.tensor(places, device=device)
+    found = sums_in_copies(own, torch.tensor(values, device=device), bins)
+    expected = np.bincount(places, values, bins)
+    np.testing.assert_allclose(found.cpu().numpy(), expected, atol=1e-12)
+    ones = torch.ones((), dtype=torch.float64, device=device).expand(n)
+    counted = sums_in_copies(own, ones, bins).cpu().numpy()
+    np.testing.assert_array_equal(counted, np.bincount(places, minlength=bins))

@@ -11,6 +11,9 @@ from torch import Tensor
 from ..losses import Logistic, Loss, Squared, SquaredHinge
 from ..losses.clipped import ClippedResidual
 
+#: Margins above which log(1 + e^m) is m to the last bit.
+LINEAR = 40.0
+
 
 class TensorLoss(Protocol):
     """A loss as parts on a device ask for it; each method is that of `Loss`."""
@@ -46,7 +49,7 @@ class _Squared(NamedTuple):
 
     def value_and_derivative(self, y: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
         r = z - y
-        return (r * r).mul_(0.5), r
+        return torch.addcmul(r.new_zeros(()), r, r, value=0.5), r
 
     def curvature(self, y: Tensor, z: Tensor) -> Tensor:
         return torch.ones_like(z)
@@ -59,14 +62,13 @@ class _Squared(NamedTuple):
 
 
 class _Logistic(NamedTuple):
-    """log(1 + e^z) − yz, by e = e^{−|m|} of the margin m = (1 − 2y)z."""
+    """log(1 + e^m) of the margin m = (1 − 2y)z, whose derivative is ±1/(1 + e^{−m})."""
 
     def value_and_derivative(self, y: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
-        sign = 1.0 - 2.0 * y
+        sign = torch.sub(y.new_ones(()), y, alpha=2.0)
         margin = sign * z
-        e = margin.abs().neg_().exp_()
-        slopes = torch.where(margin > 0.0, 1.0, e).mul_(sign).div_(1.0 + e)
-        return e.log1p_().add_(margin.clamp_(min=0.0)), slopes
+        value = torch.nn.functional.softplus(margin, threshold=LINEAR)
+        return value, sign.mul_(margin.sigmoid_())
 
     def curvature(self, y: Tensor, z: Tensor) -> Tensor:
         e = z.abs().neg_().exp_()
