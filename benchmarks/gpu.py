@@ -21,8 +21,11 @@ import numpy as np
 import torch
 
 import lrisk
+from lrisk.estimators.parted import start_of
 from lrisk.losses import Logistic, Squared
-from lrisk.partitions.grid import Grid
+from lrisk.partitions.engine import Local
+from lrisk.partitions.objective import PartitionedObjective
+from lrisk.spectra import ESRM
 from lrisk.torch import RiskClassifier, RiskRegressor, RiskTable, SpectralRisk
 from lrisk.torch.part import TorchPart
 
@@ -150,7 +153,7 @@ def check_risks() -> None:
         weight = torch.tensor(rng.uniform(0.1, 2.0, n)) if weighted else None
         found = []
         for device in ("cpu", "cuda"):
-            losses = values.to(device).requires_grad_()
+            losses = values.to(device).clone().requires_grad_()
             own = None if weight is None else weight.to(device)
             risk = SpectralRisk(spectrum)(losses, own)
             risk.backward()
@@ -178,7 +181,7 @@ def check_risks() -> None:
             values = values[torch.unique(rows, return_inverse=True)[1]]  # one a row
             told = []
             for table, where in zip(tables, ("cpu", "cuda"), strict=True):
-                losses = values.to(where).requires_grad_()
+                losses = values.to(where).clone().requires_grad_()
                 estimate = table(losses, rows.to(where))
                 estimate.backward()
                 told.append((float(estimate.detach()), losses.grad.cpu(), table.risk()))
@@ -200,18 +203,22 @@ def ceilings() -> None:
 
 
 def iterations(X: Any, y: Any, classes: Any) -> float:
-    """F and its gradient against two reads; seconds of one read."""
-    n, d = X.shape
+    """F and its gradient, as a descent takes them, against two reads; a read's time."""
     bits, read = X.element_size() * 8, 0.0
-    for loss, target in ((Squared(), y), (Logistic(), classes.double())):
-        part = TorchPart(X, target, None, loss)
-        part.prepare(0.0)
-        grid, theta = Grid.below(50.0, 7, 1e-6), np.full(d + 1, 0.01)
-        density = np.linspace(0.5, 1.5, grid.bins) / n
+    cases = ((Squared(), y, RiskRegressor), (Logistic(), classes, RiskClassifier))
+    for loss, target, kind in cases:
+        part = TorchPart(X, target.double(), None, loss)
+        objective = PartitionedObjective(
+            Local([part]), ESRM(1.0), loss, 1.0, True, most_binned=0
+        )
+        model = kind("esrm:1", tol=1e-3).fit(X, target).to_memory()
+        theta = start_of(model.set_params(warm_start=True), objective)
+        now = objective.begin(theta)
+        walk = objective.walk(now, np.ones_like(theta), 1e-3 * now.value)
+        shares = itertools.count(1)
 
-        def iteration(part: Any = part, rule: Any = (theta, grid, density)) -> None:
-            part.at(rule[0], rule[1])
-            part.pull(rule[1], rule[2])
+        def iteration(walk: Any = walk, shares: Any = shares) -> None:
+            walk.at(1e-9 * next(shares))
 
         read, took = pairs(lambda: X.sum(), iteration)
         ratio = verdict(took / (2 * read), ITERATION[bits])

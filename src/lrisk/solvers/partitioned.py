@@ -14,9 +14,10 @@ from ..spectra import Spectrum
 from .certified.band import approach
 from .certified.progress import Progress
 from .certified.sampling import stratified
-from .certified.whitening import SMALLEST, minimise_whitened, sample_from, sample_size
+from .certified.whitening import SMALLEST, minimise_whitened, sample_size
 from .choice import automatic_solver
 from .dual_points import slack_at, slack_held
+from .sampled_parts import begun, sample_of_parts
 from .solution import Monitor, Solution, Status
 from .ties import Path, along_ties, nearly_tied
 
@@ -82,14 +83,14 @@ def _descend(
     """By ties where a sample has very many, else, or first, on F itself."""
     n = objective.n_rows
     rows = stratified(n, sample_size(objective.ranking, n))
-    sample = objective.sampled(rows)
-    sampled = sample_from(sample, rows, start)
+    sample = sample_of_parts(objective, rows)
+    sampled = begun(sample, rows, start)
     early = nearly_tied(sample, sampled[1])
     if early:
         path = Path(sample, sampled[1], progress.tol)
         if path.tied and along_ties(objective, path, progress) is Status.CONVERGED:
             return Status.CONVERGED
-        sampled = sample_from(sample, rows, path.theta)
+        sampled = begun(sample, rows, path.theta)
     kinks = objective.loss.self_concordance is None
     if objective.ranking.selects:
         status = approach(

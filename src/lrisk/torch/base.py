@@ -89,6 +89,7 @@ class RiskEstimator(SpectrumEstimator):
                 float(self.alpha),
                 self.fit_intercept,
                 most_binned=0,  # to read X twice is faster than to add up by bins
+                sampler=lambda rows, offset: Local([part.sampled(rows, offset)]),
             )
             start = None
             if self.warm_start and hasattr(self, "coef_"):
