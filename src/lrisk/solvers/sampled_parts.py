@@ -36,7 +36,9 @@ def begun(
         descent = Descent(sample, start.theta, metric, 20, start)
         # Nothing is to be proven of a sample.
         progress = Progress(sample, 0.0, None)
-        enough = ACCURACY * sample.size / sample.n_rows * start.value
+        # Of the rows of a sample those of a tail count.
+        count = sample.n_rows / max(sample.ranking.concentration(), 1.0)
+        enough = ACCURACY * sample.size / count * start.value
         settle(descent, progress, STEPS, enough)
         theta = descent.now.theta
     metric = Factor(sample.curvature(sample.begin(theta)))

@@ -26,8 +26,8 @@ def _scores(  # type: ignore[no-untyped-def]
     theta,
     out,
     n,
-    by_row,
-    by_column,
+    by_row: tl.constexpr,
+    by_column: tl.constexpr,
     D: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
@@ -35,7 +35,7 @@ def _scores(  # type: ignore[no-untyped-def]
     """out = X·θ[:D] + θ[D], a tile of rows for each program."""
     i = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     total = tl.zeros((ROWS,), tl.float64)
-    for first in range(0, D, COLUMNS):
+    for first in tl.static_range(0, D, COLUMNS):  # a loop takes twice as long
         j = first + tl.arange(0, COLUMNS)
         here = X + i[:, None] * by_row + j[None, :] * by_column
         inside = (i[:, None] < n) & (j[None, :] < D)
@@ -52,8 +52,8 @@ def _pull(  # type: ignore[no-untyped-def]
     out,
     n,
     steps,
-    by_row,
-    by_column,
+    by_row: tl.constexpr,
+    by_column: tl.constexpr,
     D: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
@@ -78,7 +78,7 @@ def scores(X: Tensor, theta: Tensor) -> Tensor:
     out = torch.empty(n, dtype=torch.float64, device=X.device)
     launch: Any = _scores[(triton.cdiv(n, SCORE_ROWS),)]
     with torch.cuda.device(X.device):
-        launch(X, theta, out, n, *X.stride(), D=d, ROWS=SCORE_ROWS, COLUMNS=_columns(d))
+        launch(X, theta, out, n, *X.stride(), d, SCORE_ROWS, _columns(d))
     return out
 
 
@@ -91,7 +91,7 @@ def pull(X: Tensor, r: Tensor) -> Tensor:
     out = torch.empty((programs, d), dtype=torch.float64, device=X.device)
     launch: Any = _pull[(programs, triton.cdiv(d, columns))]
     with torch.cuda.device(X.device):
-        launch(X, r, out, n, steps, *X.stride(), D=d, ROWS=PULL_ROWS, COLUMNS=columns)
+        launch(X, r, out, n, steps, *X.stride(), d, PULL_ROWS, columns)
     return out.sum(dim=0)
 
 
