@@ -4,24 +4,34 @@ A sample is fetched into memory or, where to ask parts costs next to nothing, as
 GPU, is parts itself, and is fitted by the descent that fits the whole.
 """
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from .._typing import Floats, Indices
 from ..objective import Objective
 from ..partitions.objective import PartitionedObjective
 from ._linalg import Factor
-from .certified.progress import Progress
-from .certified.whitening import ACCURACY, Descent, Sample, sample_from
-from .ties import settle
+from .certified.whitening import ACCURACY, Descent, Memory, Sample, sample_from
 
-#: Steps of the descent over a sample.
-STEPS = 40
+#: Steps of the descent over a sample, and those in a row that bring little.
+STEPS, MOST_IDLE = 40, 5
+#: Differences that it keeps.
+PAIRS = 20
 
 
-def sample_of_parts(
+def samples_of(
     objective: PartitionedObjective, rows: Indices
-) -> Objective | PartitionedObjective:
-    """The same objective over some rows, where they are if that can be."""
+) -> Iterator[Objective | PartitionedObjective]:
+    """The same objective over some rows, where they are if that can be.
+
+    One that is parts ranks its losses by bins, and where one loss is nearly all of F it
+    may be far off; then there is another, in memory.
+    """
     apart = objective.sampled_apart(rows)
-    return objective.sampled(rows) if apart is None else apart
+    if apart is not None:
+        yield apart
+    yield objective.sampled(rows)
 
 
 def begun(
@@ -31,15 +41,33 @@ def begun(
     if isinstance(sample, Objective):
         return sample_from(sample, rows, theta)
     if theta is None:
-        start = sample.begin(sample.constant_fit())
-        metric = Factor(sample.curvature(start))
-        descent = Descent(sample, start.theta, metric, 20, start)
-        # Nothing is to be proven of a sample.
-        progress = Progress(sample, 0.0, None)
-        # Of the rows of a sample those of a tail count.
-        count = sample.n_rows / max(sample.ranking.concentration(), 1.0)
-        enough = ACCURACY * sample.size / count * start.value
-        settle(descent, progress, STEPS, enough)
-        theta = descent.now.theta
+        theta = _minimiser(sample)
     metric = Factor(sample.curvature(sample.begin(theta)))
     return Sample(rows, metric), theta
+
+
+def _minimiser(sample: PartitionedObjective) -> Floats:
+    """Minimiser to within a part of the error that sampling has made anyway.
+
+    The metric of a point far off is no good near by, and is made anew where it is not.
+    """
+    now = sample.begin(sample.constant_fit())
+    metric = Factor(sample.curvature(now))
+    descent = Descent(sample, now.theta, metric, PAIRS, now)
+    # Of the rows of a sample those of a tail count.
+    counting = sample.n_rows / max(sample.ranking.concentration(), 1.0)
+    goal = ACCURACY * sample.size / counting
+    # One huge loss may be nearly all of F, and hide that the rest is to fall.
+    best, since, first = np.inf, 0, descent.decrement
+    for _ in range(STEPS):
+        decrement = descent.decrement
+        since = 0 if decrement < 0.5 * best else since + 1
+        settled = decrement <= goal * min(descent.now.value, first)
+        if settled or since >= MOST_IDLE:
+            break
+        if since:
+            descent.memory = Memory(Factor(sample.curvature(descent.now)), PAIRS)
+        best = min(best, decrement)
+        if not descent.step():
+            break
+    return descent.now.theta

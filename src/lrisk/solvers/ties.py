@@ -116,7 +116,7 @@ class Path:
             descent = Descent(objective, theta, Factor(np.eye(objective.size)), 20)
             descent.memory.metric = Factor(objective.curvature(descent.now))
             enough = SETTLED * self.nu * divergence
-            settle(descent, progress, SAMPLE_STEPS, enough)
+            _settle(descent, progress, SAMPLE_STEPS, enough)
             self.theta = theta = descent.now.theta
             if self.nu <= least:
                 break
@@ -147,7 +147,7 @@ def along_ties(
     objective.nu = path.nu
     now = objective.evaluate(path.theta, 0, 0.0, path.now)
     descent = Descent(objective, path.theta, path.metric, 20, now)
-    done = settle(descent, progress, STEPS, 0.0)
+    done = _settle(descent, progress, STEPS, 0.0)
     objective.nu = 0.0
     value = objective.targets.constant_value
     if value is not None and not done:
@@ -187,7 +187,7 @@ def _prove_constant(
     progress.record(theta, weights, proof, slack, 0.0)
 
 
-def settle(
+def _settle(
     descent: Descent[At],
     progress: Progress[PartitionedObjective],
     most: int,

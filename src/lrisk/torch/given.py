@@ -143,7 +143,7 @@ def _sizes(X: Tensor) -> Floats:
 
 def _refuse_infinite(owner: object, name: str, values: Tensor) -> None:
     where = torch.nonzero(~torch.isfinite(values))[0].tolist()
-    seen = f"{float(values[tuple(where)])} in row {where[0]}"
-    seen += f", column {where[1]}" if len(where) > 1 else ""
-    remedy = "drop such rows or fill them in; NaN is not taken"
+    place = f"row {where[0]}" + (f", column {where[1]}" if len(where) > 1 else "")
+    remedy = f"look at {place}: drop such rows or fill them in"
+    seen = float(values[tuple(where)])
     raise ValueError(refused(owner, name, "finite", seen, remedy))

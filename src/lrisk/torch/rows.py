@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -117,8 +118,8 @@ def compiled(device: torch.device) -> Any:
 
 
 def on_device(values: Any, device: torch.device) -> Tensor:
-    """An array of NumPy's as a tensor of its own."""
-    return torch.tensor(values, device=device)
+    """An array of NumPy's, or a number of 64 bits, as a tensor of its own."""
+    return torch.tensor(np.asarray(values), device=device)
 
 
 def in_memory(values: Tensor) -> Any:
