@@ -106,6 +106,7 @@ class PartitionedObjective:
     ) -> None:
         self.engine, self.loss, self.alpha = engine, loss, alpha
         self._sampler, self._most_binned = sampler, most_binned
+        self._centred = centred
         told: list[Description] = call(engine, "describe")
         self._starts = np.cumsum([0, *(part.rows for part in told)])
         self.n_rows = int(self._starts[-1])
@@ -191,6 +192,19 @@ class PartitionedObjective:
             self.space.intercept,
             centred=True,
             most_binned=self._most_binned,
+        )
+
+    def with_spectrum(self, spectrum: Spectrum) -> "PartitionedObjective":
+        """The same rows and θ under another spectrum."""
+        return PartitionedObjective(
+            self.engine,
+            spectrum,
+            self.loss,
+            self.alpha,
+            self.space.intercept,
+            centred=self._centred,
+            most_binned=self._most_binned,
+            sampler=self._sampler,
         )
 
     def gathered(self, rows: Taken) -> Objective:

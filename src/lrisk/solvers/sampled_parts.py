@@ -4,13 +4,15 @@ A sample is fetched into memory or, where to ask parts costs next to nothing, as
 GPU, is parts itself, and is fitted by the descent that fits the whole.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from .._typing import Floats, Indices
 from ..objective import Objective
+from ..partitions.at import At
 from ..partitions.objective import PartitionedObjective
+from ..spectra import Mean
 from ._linalg import Factor
 from .certified.whitening import ACCURACY, Descent, Memory, Sample, sample_from
 
@@ -49,20 +51,36 @@ def begun(
 def _minimiser(sample: PartitionedObjective) -> Floats:
     """Minimiser to within a part of the error that sampling has made anyway.
 
+    By way of that of the mean: without features very many losses may tie.
+    """
+    theta, even = sample.constant_fit(), sample
+    if sample.ranking.spectrum.monotone != "flat":
+        even = sample.with_spectrum(Mean())
+    now = even.begin(theta)
+    # One huge loss may be nearly all of F, and hide that the rest is to fall.
+    theta = _descended(even, now, lambda fall, value: min(fall, value))
+    if even is sample:
+        return theta
+    return _descended(sample, sample.begin(theta), lambda fall, value: value)
+
+
+def _descended(
+    sample: PartitionedObjective, now: At, scale: Callable[[float, float], float]
+) -> Floats:
+    """Where a descent settles, on a scale made of its first decrement and of F.
+
     The metric of a point far off is no good near by, and is made anew where it is not.
     """
-    now = sample.begin(sample.constant_fit())
     metric = Factor(sample.curvature(now))
     descent = Descent(sample, now.theta, metric, PAIRS, now)
     # Of the rows of a sample those of a tail count.
     counting = sample.n_rows / max(sample.ranking.concentration(), 1.0)
     goal = ACCURACY * sample.size / counting
-    # One huge loss may be nearly all of F, and hide that the rest is to fall.
     best, since, first = np.inf, 0, descent.decrement
     for _ in range(STEPS):
         decrement = descent.decrement
         since = 0 if decrement < 0.5 * best else since + 1
-        settled = decrement <= goal * min(descent.now.value, first)
+        settled = decrement <= goal * scale(first, descent.now.value)
         if settled or since >= MOST_IDLE:
             break
         if since:

@@ -30,8 +30,11 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     spectrum : str or Spectrum, default="superquantile"
         The mean, a superquantile, an extremile or an ESRM.
     loss : {"squared", "huber"} or Loss, default="squared"
+        What one row costs; Huber's takes its width as ``"huber:1.35"``.
     alpha : float ≥ 0, default=1.0
+        Penalty, as of `Ridge`; a proof needs it but for squared loss.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int or None, default=None
@@ -130,8 +133,11 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
     spectrum : str or Spectrum, default="superquantile"
         The mean, a superquantile, an extremile or an ESRM.
     loss : {"logistic", "squared_hinge"} or Loss, default="logistic"
+        What one row costs; the squared hinge has no probabilities.
     alpha : float ≥ 0, default=1.0
+        Penalty, 1/C of `LogisticRegression`; a proof needs it.
     fit_intercept : bool, default=True
+        Fit a constant besides the slopes.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class.
     tol : float, default=1e-6
