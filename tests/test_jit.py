@@ -197,3 +197,29 @@ def test_inner_functions_are_plain_python_from_outside():
 
     assert double(3) == 6.0 and not double.dispatcher.signatures
     assert total(np.arange(4.0)) == 12.0 and double.dispatcher.signatures
+
+
+def test_without_numba_loops_run_as_they_are_written(tmp_path):
+    code = """
+import sys
+sys.modules["numba"] = None
+import numpy as np
+from lrisk import risk, risk_weights
+from lrisk._sorting import argsort
+from lrisk.permutahedron import smoothed_risk
+from lrisk.ranking import Ranking
+from lrisk.spectra import parse_spectrum
+losses = np.random.default_rng(0).standard_t(3, 3000).round(2) ** 2
+print(np.array_equal(argsort(losses), np.argsort(losses, kind="stable")))
+for name in ("superquantile:0.9", "extremile:2"):
+    ranking = Ranking(parse_spectrum(name), 3000)
+    print(repr(float(risk(losses, name))))
+    print(repr(float(smoothed_risk(ranking, losses, "l2", 0.1)[0])))
+    print(repr(float(ranking.risk_and_weights(losses)[1] @ losses)))
+    print(repr(float(ranking.risk_and_weights(losses, exact=False)[1] @ losses)))
+"""
+    first = run(code, PACKAGE.parent)
+    again = run(code.replace('sys.modules["numba"] = None', ""), PACKAGE.parent)
+    assert first[0] == again[0] == "True"
+    one, other = ([float(number) for number in found[1:]] for found in (first, again))
+    assert one == pytest.approx(other, rel=1e-7)

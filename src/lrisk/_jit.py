@@ -16,6 +16,7 @@ import contextlib
 import functools
 import hashlib
 import importlib
+import importlib.util
 import inspect
 import logging
 import os
@@ -51,9 +52,14 @@ class Compiled:
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        """Numba's object, with its cache where one can be had."""
-        numba = _load_numba()
+        """Numba's object, with its cache where one can be had.
+
+        Without numba it is the function as it is written: see `available`.
+        """
         function = self.__wrapped__  # type: ignore[attr-defined]
+        if not available():
+            return function
+        numba = _load_numba()
         fastmath = set(_FAST) if self._fastmath else False
         # Nobody calls these from C; each wrapper that is left out saves a few
         # milliseconds of compilation.
@@ -111,6 +117,22 @@ def implements(generic: Callable[..., Any], kind: type) -> Callable[[_Function],
         return implementation
 
     return register
+
+
+@functools.cache
+def available() -> bool:
+    """Whether numba is installed; else loops run as plain Python, and it is said once.
+
+    Rows on a GPU are answered for by PyTorch, and what is left for loops is a sample of
+    bins or some thousand rows: fits of `lrisk.torch` can do without numba.
+    """
+    found = importlib.util.find_spec("numba") is not None
+    if not found:
+        _LOGGER.warning(
+            "numba is not installed: loops run as plain Python, which takes seconds "
+            "from some thousand rows on; pip install numba"
+        )
+    return found
 
 
 @functools.cache
@@ -187,6 +209,9 @@ def _load_numba() -> Any:
 
 def _register_pending() -> None:
     """Hand the waiting scalar forms to numba."""
+    if not available():
+        _pending.clear()
+        return
     _load_numba()
     from numba.extending import overload
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import available, jit
 from ._typing import Floats, Indices
 
 #: Below this many values a comparison sort is as fast, and need not be compiled.
@@ -18,7 +18,7 @@ FLOOR = 1e-14
 
 def argsort(values: Floats) -> Indices:
     """Permutation that sorts finite float64 values ascending; ties keep their order."""
-    if values.size < SMALL:
+    if values.size < SMALL or not available():
         return np.argsort(values, kind="stable")
     values = np.ascontiguousarray(values)
     bits, n = values.view(np.uint64), values.size
@@ -44,7 +44,7 @@ def assign_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
         Finite, ≥ 0 and not −0.0; n < 2³².
     ranked, out : arrays of shape (n,)
     """
-    if values.size < SMALL:
+    if values.size < SMALL or not available():
         return False
     close = _assign_by_rank(np.ascontiguousarray(values), ranked, out)
     return bool(close <= values.size // 100)
@@ -57,7 +57,7 @@ def share_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
     most some .2 % of a value is the width of its bin, and two passes over the values
     are all it takes. False where the values are too few.
     """
-    if values.size < SMALL:
+    if values.size < SMALL or not available():
         return False
     _share_by_rank(np.ascontiguousarray(values), ranked, out, FLOOR)
     return True

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from lrisk.partitions.answers import Taken
 from lrisk.partitions.gathering import spaced, together
-from lrisk.partitions.part import Taken
 
 
 @pytest.mark.parametrize(("n", "count"), [(1, 5), (7, 7), (10, 3), (10**6, 6400)])

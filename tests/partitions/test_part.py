@@ -1,15 +1,18 @@
-"""What a part answers, against the plain formulas over all of its rows."""
+"""What parts answer, against the plain formulas over all of their rows.
+
+Parts of arrays and parts of tensors, on the processor and on a GPU where there is one.
+"""
 
 import numpy as np
 import pytest
 
-from lrisk.losses import Logistic, Squared
+from lrisk.losses import Huber, Logistic, Squared, SquaredHinge
 from lrisk.partitions.grid import Grid, Ranks, joined
 from lrisk.partitions.part import Part
 from lrisk.partitions.rows import BLOCK, ArrayRows
 from lrisk.spectra import Extremile
 
-LOSSES = [Squared(), Logistic()]
+LOSSES = [Squared(), Logistic(), Huber(0.7), SquaredHinge()]
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 #: Rows below, at and above the ends of a block.
 SIZES = [0, 1, 7, BLOCK - 1, BLOCK, BLOCK + 3]
@@ -26,6 +29,30 @@ def drawn(n, loss, weighted=False, d=3, dtype=np.float64):
     return X, y, weight
 
 
+@pytest.fixture(params=["arrays", "cpu", "cuda"])
+def part_of(request):
+    """Makes a part of arrays, or of tensors on a device."""
+    if request.param == "arrays":
+        return lambda X, y, weight, loss: Part(ArrayRows(X), y, weight, loss)
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    from lrisk.torch.part import TorchPart
+
+    def made(X, y, weight, loss):
+        X, y = (torch.tensor(values, device=request.param) for values in (X, y))
+        if weight is not None:
+            weight = torch.tensor(weight, device=request.param)
+        return TorchPart(X, y, weight, loss)
+
+    return made
+
+
+def array(values):
+    """Of a vector that a part keeps."""
+    return values.cpu().numpy().copy() if hasattr(values, "cpu") else values.copy()
+
+
 def plain(X, y, loss, theta):
     z = X.astype(np.float64) @ theta[:-1] + theta[-1]
     rows = np.column_stack([X, np.ones(len(X))])
@@ -39,9 +66,9 @@ GRID = Grid.below(50.0, 6, 1e-3)
 @every_loss
 @every_size
 @pytest.mark.parametrize("weighted", [False, True])
-def test_tables_and_gradients(loss, n, weighted):
+def test_tables_and_gradients(part_of, loss, n, weighted):
     X, y, weight = drawn(n, loss, weighted)
-    part = Part(ArrayRows(X), y, weight, loss)
+    part = part_of(X, y, weight, loss)
     rows, losses, slopes, _ = plain(X, y, loss, THETA)
     w = np.ones(n) if weight is None else weight
     table = part.at(THETA, GRID)
@@ -52,9 +79,10 @@ def test_tables_and_gradients(loss, n, weighted):
     total = table.above.sum() + float(table.mass @ GRID.floors)
     assert total == pytest.approx(float(w @ losses), rel=1e-12)
     if n:
-        assert (table.lowest, table.highest) == (losses.min(), losses.max())
+        ends = losses.min(), losses.max()
+        assert (table.lowest, table.highest) == pytest.approx(ends, rel=1e-12)
     binned, pulls = part.at_binned(THETA, GRID)
-    np.testing.assert_array_equal(binned.mass, table.mass)
+    np.testing.assert_allclose(binned.mass, table.mass, rtol=1e-14)
     np.testing.assert_allclose(
         pulls.sum(axis=0), (w * slopes) @ rows, rtol=1e-9, atol=1e-9
     )
@@ -69,15 +97,15 @@ def test_tables_and_gradients(loss, n, weighted):
 
 @every_loss
 @pytest.mark.parametrize("weighted", [False, True])
-def test_held_weights(loss, weighted):
+def test_held_weights(part_of, loss, weighted):
     X, y, weight = drawn(BLOCK + 50, loss, weighted)
-    part = Part(ArrayRows(X), y, weight, loss)
+    part = part_of(X, y, weight, loss)
     w = np.ones(len(y)) if weight is None else weight
     table = part.at(THETA, GRID)
     density = Ranks.of(Extremile(2.0), GRID, table).density
     part.hold(GRID, density)
-    lam = w * density[GRID.places(part.losses)]
-    np.testing.assert_allclose(part.weights, lam, rtol=1e-14)
+    lam = w * density[GRID.places(array(part.losses))]
+    np.testing.assert_allclose(array(part.weights), lam, rtol=1e-14)
     offset, there = X.mean(axis=0), 0.7 * THETA
     held = part.at_held(there, GRID, offset, 1)
     rows, losses, slopes, curvature = plain(X, y, loss, there)
@@ -102,9 +130,9 @@ def test_held_weights(loss, weighted):
 @every_loss
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("every", [1, 16])
-def test_what_curvature_is_made_from(loss, weighted, every):
+def test_what_curvature_is_made_from(part_of, loss, weighted, every):
     X, y, weight = drawn(BLOCK + 50, loss, weighted)
-    part = Part(ArrayRows(X), y, weight, loss)
+    part = part_of(X, y, weight, loss)
     w = np.ones(len(y)) if weight is None else weight
     table = part.at(THETA, GRID)
     density = Ranks.of(Extremile(2.0), GRID, table).density
@@ -128,33 +156,33 @@ def test_what_curvature_is_made_from(loss, weighted, every):
 
 @every_loss
 @pytest.mark.parametrize("weighted", [False, True])
-def test_bands(loss, weighted):
+def test_bands(part_of, loss, weighted):
     X, y, weight = drawn(500, loss, weighted)
-    part = Part(ArrayRows(X), y, weight, loss)
+    part = part_of(X, y, weight, loss)
     w = np.ones(len(y)) if weight is None else weight
     table = part.at(THETA, GRID)
     part.hold(GRID, Ranks.of(Extremile(2.0), GRID, table).density)
-    before, rows = part.weights.copy(), np.column_stack([X, np.ones(len(X))])
-    low, high = np.quantile(part.losses, [0.8, 0.85])
+    before, rows = array(part.weights), np.column_stack([X, np.ones(len(X))])
+    low, high = np.quantile(array(part.losses), [0.8, 0.85])
     for _ in range(2):  # told twice is told once
         band = part.band(low, high, 0.01)
-        after = np.where(part.losses > high, 0.01 * w, 0.0)
-        np.testing.assert_array_equal(part.weights, after)
-        scale = (after - before) * part.slopes
+        after = np.where(array(part.losses) > high, 0.01 * w, 0.0)
+        np.testing.assert_array_equal(array(part.weights), after)
+        scale = (after - before) * array(part.slopes)
         np.testing.assert_allclose(band.moved, scale @ rows, atol=1e-10)
         before = after
-    inside = np.flatnonzero((part.losses >= low) & (part.losses <= high))
+    inside = np.flatnonzero((array(part.losses) >= low) & (array(part.losses) <= high))
     np.testing.assert_array_equal(band.inside.ids, inside)
     np.testing.assert_array_equal(band.inside.X, X[inside])
-    np.testing.assert_array_equal(band.inside.losses, part.losses[inside])
+    np.testing.assert_array_equal(band.inside.losses, array(part.losses)[inside])
     assert band.mass == pytest.approx(after.sum(), rel=1e-14)
     part.assign(inside, np.full(len(inside), 0.005))
-    assert np.all(part.weights[inside] == 0.005)
+    assert np.all(array(part.weights)[inside] == 0.005)
 
 
-def test_a_part_without_rows_answers():
+def test_a_part_without_rows_answers(part_of):
     loss = Squared()
-    part = Part(ArrayRows(np.empty((0, 3))), np.empty(0), None, loss)
+    part = part_of(np.empty((0, 3)), np.empty(0), None, loss)
     told = part.describe()
     assert (told.rows, told.total, told.low, told.high) == (0, 0.0, np.inf, -np.inf)
     table = part.at(THETA, GRID)
@@ -165,28 +193,28 @@ def test_a_part_without_rows_answers():
     assert part.longest(np.zeros(3), 16, np.eye(4)) == 0.0
 
 
-def test_a_shift_is_taken_once():
+def test_a_shift_is_taken_once(part_of):
     X, y, _ = drawn(50, Squared())
-    part = Part(ArrayRows(X), y, None, Squared())
+    part = part_of(X, y, None, Squared())
     for _ in range(2):
         part.prepare(0.5)
-    np.testing.assert_array_equal(part.y, y - 0.5)
+    np.testing.assert_array_equal(array(part.y), y - 0.5)
     assert part.describe().weighted == pytest.approx(y.sum())
     part.prepare(0.0)
-    np.testing.assert_array_equal(part.y, y)
+    np.testing.assert_array_equal(array(part.y), y)
 
 
-def test_features_of_32_bits_are_summed_in_64():
+def test_features_of_32_bits_are_summed_in_64(part_of):
     X, y, _ = drawn(1000, Squared(), dtype=np.float32)
-    part = Part(ArrayRows(X), y, None, Squared())
+    part = part_of(X, y, None, Squared())
     part.at(THETA, GRID)
     _, losses, _, _ = plain(X, y, Squared(), THETA)
-    np.testing.assert_allclose(part.losses, losses, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(array(part.losses), losses, rtol=1e-12, atol=1e-14)
 
 
-def test_reads_are_counted():
+def test_reads_are_counted(part_of):
     X, y, _ = drawn(10, Squared())
-    part = Part(ArrayRows(X), y, None, Squared())
+    part = part_of(X, y, None, Squared())
     table = part.at(THETA, GRID)
     density = Ranks.of(Extremile(2.0), GRID, table).density
     part.pull(GRID, density)

@@ -13,7 +13,7 @@ from lrisk.partitions.rows import ArrayRows
 from lrisk.permutahedron import project, proximal_weights, proximity
 from lrisk.ranking import Ranking
 from lrisk.spaces import LinearSpace
-from lrisk.spectra import ESRM, Extremile, Superquantile
+from lrisk.spectra import ESRM, Extremile, Mean, Superquantile
 
 pytestmark = pytest.mark.numerics
 
@@ -122,3 +122,45 @@ def test_curvature_is_that_of_the_smoothed_risk(loss, spectrum, intercept):
         - objective.evaluate(theta - step, 0, 0.0, now).value
     ) / (2 * step)
     assert slope == pytest.approx(float(now.gradient.sum()), abs=5e-3)
+
+
+@every_spectrum
+@pytest.mark.parametrize("seed", range(3))
+def test_windows_of_a_risk_that_is_not_smoothed(spectrum, seed):
+    rng = np.random.default_rng(seed)
+    losses, weight = rng.standard_t(3, 5000) ** 2, rng.uniform(0.5, 2.0, 5000)
+    grid = Grid.between(1e-9, losses.max(), 4000)
+    table = part_at(losses, weight).table(grid)
+    least = 100.0
+    bends = Bends.by_rank(spectrum, grid, table, least)
+    used, total = np.flatnonzero(table.mass), weight.sum()
+    group, mass = bends.group[used], table.mass[used]
+    assert np.all(np.diff(group) >= 0) and np.all(bends.kappa >= 0.0)
+    sizes = np.bincount(group, mass)
+    assert np.all(sizes[1:-1] >= least - mass.max())
+    places = grid.places(losses)
+    kappa, own = bends.kappa[places], bends.group[places]
+    if spectrum.selects:  # all of it at one place, in the middle of a window
+        (only,) = np.unique(own[kappa > 0.0])
+        below = weight[own < only].sum() / total
+        inside = weight[own == only].sum() / total
+        assert below < spectrum.support[0] < below + inside
+        near = losses[own == only]
+        rise = 1.0 / (total * (1.0 - spectrum.support[0]))
+        assert kappa.max() == pytest.approx(rise / np.ptp(near), rel=0.1)
+        return
+    # As λ per weight rises with the losses themselves, between distant quantiles.
+    order = np.argsort(losses)
+    shares = np.cumsum(weight[order]) / total
+    for low, high in ((0.2, 0.4), (0.5, 0.7), (0.8, 0.95)):
+        a, b = np.searchsorted(shares, [low, high])
+        rise = float(np.diff(spectrum.density(shares[[a, b]]))[0]) / total
+        between = kappa[order[a:b]] * np.diff(losses[order[a : b + 1]])
+        assert between.sum() == pytest.approx(rise, rel=0.1)
+
+
+def test_a_mean_does_not_bend():
+    losses, _ = tied(2000, False)
+    grid = Grid.between(0.1, 3.0, 100)
+    table = part_at(losses, None).table(grid)
+    assert not np.any(Bends.by_rank(Mean(), grid, table, 40.0).kappa)

@@ -44,3 +44,28 @@ def test_exact_risks_need_torch_and_numpy_alone():
         ["numba", "scipy", "sklearn", "pandas"],
     )
     assert ran.stdout == "tensor(2.)\n", ran.stderr
+
+
+def test_fits_need_no_numba():
+    """What is left to loops runs as plain Python, and it is said once."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    ran = python(
+        """
+        import torch, lrisk.torch
+        rng = torch.Generator().manual_seed(0)
+        for n in (300, 12_000):
+            X = torch.randn(n, 3, generator=rng)
+            y = X.sum(dim=1) + torch.randn(n, generator=rng)
+            w = torch.rand(n, generator=rng)
+            for spectrum in ("mean", "esrm:1", "superquantile:0.8"):
+                for loss in ("squared", "huber:0.7"):
+                    model = lrisk.torch.RiskRegressor(spectrum, loss=loss)
+                    print(model.fit(X, y, w).dual_gap_ <= 1e-6)
+                for loss in ("logistic", "squared_hinge"):
+                    model = lrisk.torch.RiskClassifier(spectrum, loss=loss)
+                    print(model.fit(X, 3 * y > w).dual_gap_ <= 1e-6)
+        """,
+        ["numba"],
+    )
+    assert ran.stdout.split() == ["True"] * 24, ran.stderr
+    assert ran.stderr.count("numba is not installed") == 1

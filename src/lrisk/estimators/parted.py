@@ -6,12 +6,22 @@ from typing import Any
 import numpy as np
 
 from .._params import refused
+from .._typing import Floats
 from ..partitions.objective import PartitionedObjective
 from ..solvers.solution import Solution, Status
 from .complaints import collapsed, unfinished
 
 #: What another fit may have left behind, and this one does not find.
 STALE = ("losses_", "inlier_mask_", "risk_weights_", "feature_names_in_", "stream_")
+
+
+def start_of(estimator: Any, parted: PartitionedObjective) -> Floats | None:
+    """θ of the last fit of an estimator of arrays, where it fits and is wanted."""
+    last = np.atleast_2d(getattr(estimator, "coef_", np.empty(0)))
+    if not estimator.warm_start or last.shape != (1, len(parted.offset)):
+        return None
+    coef, intercept = estimator._linear_coefficients()
+    return parted.space.join(coef, intercept - parted.shift)
 
 
 def store_parted(

@@ -11,11 +11,10 @@ import numpy as np
 
 from .._params import check_count, refused
 from .._threads import blas_threads_for
-from .._typing import Floats
 from .._validation import unchanged_on_error
 from ..estimators import RiskClassifier, RiskRegressor
 from ..estimators.class_weights import weighted_by_class
-from ..estimators.parted import store_parted, warn_of_parted
+from ..estimators.parted import start_of, store_parted, warn_of_parted
 from ..losses import CLASS_LOSSES, NUMBER_LOSSES, parse_loss
 from ..partitions.engine import Local
 from ..partitions.files import RowFile
@@ -263,20 +262,11 @@ def _solve(estimator: Any, engine: Local, parts: list[Part], callback: Any) -> _
     )
     limit = {} if estimator.max_iter is None else {"max_iter": estimator.max_iter}
     monitor = _monitor(parts, callback, estimator.verbose)
-    start = _start(estimator, objective)
+    start = start_of(estimator, objective)
     found = minimise_in_parts(
         objective, start, tol=estimator.tol, monitor=monitor, **limit
     )
     return objective, found
-
-
-def _start(estimator: Any, objective: PartitionedObjective) -> Floats | None:
-    """θ of the last fit, where it fits and is wanted."""
-    last = np.atleast_2d(getattr(estimator, "coef_", np.empty(0)))
-    if not estimator.warm_start or last.shape != (1, len(objective.offset)):
-        return None
-    coef, intercept = estimator._linear_coefficients()
-    return objective.space.join(coef, intercept - objective.shift)
 
 
 def _monitor(parts: list[Part], callback: Any, verbose: int) -> Monitor:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
-from .part import Part
+from .answers import Answering
 
 _Answer = TypeVar("_Answer")
 
@@ -30,12 +30,12 @@ class Local:
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of Part, or of others that answer as these do
     n_threads : int, default=1
         What parts do releases the interpreter's lock: reading, products, loops.
     """
 
-    def __init__(self, parts: Sequence[Part], n_threads: int = 1) -> None:
+    def __init__(self, parts: Sequence[Answering], n_threads: int = 1) -> None:
         self.parts = list(parts)
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 

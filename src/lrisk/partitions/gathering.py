@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._typing import Indices
-from .part import Taken
+from .answers import Taken
 
 
 def spaced(n_rows: int, count: int) -> Indices:

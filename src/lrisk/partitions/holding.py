@@ -9,13 +9,13 @@ import numpy as np
 from .._typing import Floats, Indices
 from ..objective import Held, PartialGram, Split
 from ..spaces.capabilities import linear
+from .answers import Band, Gram
+from .answers import Held as HeldPart
 from .at import At
 from .engine import call, summed
 from .gathering import together
 from .grid import joined
 from .objective import PartitionedObjective
-from .part import Band, Gram
-from .part import Held as HeldPart
 from .tail import between, superquantile
 
 #: Share of the value that an upper bound on the risk may be above it.

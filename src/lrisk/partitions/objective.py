@@ -6,6 +6,7 @@ expected next: F lies between `value` and `value + missing`, and the gradient is
 of a λ in the permutahedron, so every bound is one.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,13 @@ from ..ranking import Ranking
 from ..spaces import LinearSpace
 from ..spaces.capabilities import linear
 from ..spectra import Spectrum
+from .answers import Description, Dual, Gram, Spread, Taken
 from .at import At, RankWeights
 from .engine import Engine, Local, call, summed
 from .fineness import PROOF_DOUBT, Fineness
 from .gathering import spaced, together
 from .grid import Grid, Ranks, Table, joined, prices
-from .part import Description, Dual, Gram, Part, Spread, Taken
+from .part import Part
 from .pooling import WINDOW, Bends, Pooled
 from .rows import ArrayRows
 from .targets import Targets
@@ -38,6 +40,9 @@ MOST_ZOOMS = 6
 FIRST_ROWS = 6400
 #: Rows that a proof looks at, at least, and the least share of them.
 PROOF_ROWS, MOST_SKIPPED = 50_000, 16
+
+#: Makes an engine of some rows; see `PartitionedObjective`.
+Sampler = Callable[[Indices, Floats], Engine]
 
 
 class PartitionedWalk:
@@ -82,6 +87,9 @@ class PartitionedObjective:
         Whether features and targets have been centred and shifted already.
     most_binned : int
         Entries of the gradients by bin up to which one read serves for F and its slope.
+    sampler : callable or None
+        Makes an engine of some rows, by their places, with an offset taken from their
+        features, for a sample that is not fetched.
     """
 
     def __init__(
@@ -94,8 +102,11 @@ class PartitionedObjective:
         *,
         centred: bool = False,
         most_binned: int = MOST_BINNED,
+        sampler: Sampler | None = None,
     ) -> None:
         self.engine, self.loss, self.alpha = engine, loss, alpha
+        self._sampler, self._most_binned = sampler, most_binned
+        self._centred = centred
         told: list[Description] = call(engine, "describe")
         self._starts = np.cumsum([0, *(part.rows for part in told)])
         self.n_rows = int(self._starts[-1])
@@ -167,6 +178,35 @@ class PartitionedObjective:
         """The same objective over some rows, gathered, with the same μ."""
         return self.gathered(self._take(rows))
 
+    def sampled_apart(self, rows: Indices) -> "PartitionedObjective | None":
+        """The same with the rows where they are; None where they must be gathered."""
+        if self._sampler is None:
+            return None
+        engine = self._sampler(rows, self.offset)
+        told: list[Description] = call(engine, "describe")
+        return PartitionedObjective(
+            engine,
+            self.ranking.spectrum,
+            self.loss,
+            self.mu * sum(part.total for part in told),
+            self.space.intercept,
+            centred=True,
+            most_binned=self._most_binned,
+        )
+
+    def with_spectrum(self, spectrum: Spectrum) -> "PartitionedObjective":
+        """The same rows and θ under another spectrum."""
+        return PartitionedObjective(
+            self.engine,
+            spectrum,
+            self.loss,
+            self.alpha,
+            self.space.intercept,
+            centred=self._centred,
+            most_binned=self._most_binned,
+            sampler=self._sampler,
+        )
+
     def gathered(self, rows: Taken) -> Objective:
         """The same objective over these rows."""
         ranking = Ranking(self.ranking.spectrum, len(rows.y), rows.weight)
@@ -220,13 +260,21 @@ class PartitionedObjective:
         return there.value + there.missing
 
     def curvature(self, now: At) -> Floats:
-        """The Hessian of a smoothed risk, estimated from one of so many rows."""
-        assert now.pooled is not None
+        """The Hessian of F, or of a smoothed risk, from one of so many rows."""
         self.stand_at(now)
-        grid, table = now.ranks.grid, now.table
-        least = WINDOW * self.every * self.total / self.n_rows
-        bends = Bends.of(now.pooled, table, self.nu, least)
-        rule = (self.offset, self.every, grid, now.ranks.density, bends.kappa)
+        spectrum, row = self.ranking.spectrum, self.every * self.total / self.n_rows
+        if now.pooled is not None:
+            ranks = now.ranks
+            bends = Bends.of(now.pooled, now.table, self.nu, WINDOW * row)
+        else:
+            grid = Grid.round(now.table, TIED_BINS)
+            table = self.table(grid)
+            ranks = Ranks.of(spectrum, grid, table)
+            rows = WINDOW
+            if spectrum.selects:  # enough for a covariance at one place
+                rows = max(10 * self.size, self.n_rows // self.every // 25)
+            bends = Bends.by_rank(spectrum, grid, table, rows * row)
+        rule = (self.offset, self.every, ranks.grid, ranks.density, bends.kappa)
         told: list[Spread] = call(self.engine, "spread", *rule)
         matrix, mass = bends.joined(told, self.offset)
         matrix = matrix[: self.size, : self.size] * (self.total / mass)
@@ -320,7 +368,8 @@ class PartitionedObjective:
 
     def _evaluate(self, theta: Floats, grid: Grid) -> At:
         if not self.fineness.binnable(grid):
-            return self._found(theta, grid, self._at(theta, grid), None)
+            now = self._found(theta, grid, self._at(theta, grid), None)
+            return now if self.nu == 0.0 else self._untied(now)
         told = call(self.engine, "at_binned", self.raw(theta), grid)
         self._present = theta
         table = joined([table for table, _ in told])

@@ -8,104 +8,20 @@ something may be made twice.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._typing import Floats, Indices
 from ..losses import Loss
 from ._loops import count, pull_by_bin, weigh
+from .answers import Band, Description, Dual, Gram, Held, Spread, Taken
 from .grid import Grid, Table
 from .rows import BLOCK, Block, RowSource, taken
 
 _NONE, _NOWHERE = np.empty(0), np.empty(0, dtype=np.intp)
 #: Rows whose vectors are passed over together: some megabytes.
 STRETCH = 1 << 17
-
-
-class Description(NamedTuple):
-    """n, Σw, Σwy, min y and max y of a part; nothing of X is read."""
-
-    rows: int
-    total: float
-    weighted: float
-    low: float
-    high: float
-
-
-class Taken(NamedTuple):
-    """Some rows by their places in the part: features, targets, weights, losses."""
-
-    ids: Indices
-    X: Floats
-    y: Floats
-    weight: Floats | None
-    losses: Floats
-
-
-class Band(NamedTuple):
-    """Rows near a threshold, and what changed when λ was held anew.
-
-    moved : Σ(λ′ − λ)ℓ′·(x, 1) over the rows whose λ changed; shape (d + 1,)
-    mass : Σλ′
-    """
-
-    inside: Taken
-    moved: Floats
-    mass: float
-
-
-class Gram(NamedTuple):
-    """Σλℓ″xxᵀ over some rows, x = (x − m, 1), and their Σλ."""
-
-    matrix: Floats
-    mass: float
-
-
-class Spread(NamedTuple):
-    """Σ(λℓ″ + κwℓ′²)xxᵀ over some rows, x = (x − m, 1), and of each bin what is tied.
-
-    pulls, mass : Σwℓ′·(x, 1) of each bin, shape (bins, d + 1), and Σw, shape (bins,)
-    """
-
-    matrix: Floats
-    pulls: Floats
-    mass: Floats
-
-
-class Held(NamedTuple):
-    """What a pass at the held λ finds: the table, λ·ℓ, Σλℓ′·(x, 1), a Gram matrix."""
-
-    table: Table
-    value: float
-    gradient: Floats
-    gram: Gram
-
-
-class Dual(NamedTuple):
-    """What dual points a of rows add up to, at some λ.
-
-    pulled : Σλa·(x, 1), shape (d + 1,)
-    fitted : Σλ FY(z, a)
-    size : Σλ|a|
-    bend, free : Σλℓ″ and Σλ over the rows whose a is inside the dual domain
-    """
-
-    pulled: Floats
-    fitted: float
-    size: float
-    bend: float
-    free: float
-
-    def joined(self, other: "Dual") -> "Dual":
-        """Of both sets of rows."""
-        return Dual(
-            self.pulled + other.pulled,
-            self.fitted + other.fitted,
-            self.size + other.size,
-            self.bend + other.bend,
-            self.free + other.free,
-        )
 
 
 class Part:

@@ -18,12 +18,15 @@ from .._typing import Floats, Indices
 from ..permutahedron import proximal_weights, proximity
 from ..ranking import Ranking
 from ..spectra import Spectrum
+from .answers import Spread
 from .engine import summed
 from .grid import Grid, Ranks, Table
-from .part import Spread
 
 #: Rows of a window over which weights that are not pooled are seen to rise.
 WINDOW = 40
+#: Ends of a window that differ by less than this part of all losses are tied: how fast
+#: weights rise between them is nothing but rounding.
+TIED = 1e-9
 
 
 class Pooled(NamedTuple):
@@ -98,6 +101,35 @@ class Bends(NamedTuple):
         slope[~alone[first]] = steep
         kappa, groups = np.zeros(grid.bins), np.zeros(grid.bins, dtype=np.intp)
         kappa[used] = slope[group]
+        groups[used] = group
+        return cls(kappa, groups)
+
+    @classmethod
+    def by_rank(
+        cls, spectrum: Spectrum, grid: Grid, table: Table, least: float
+    ) -> "Bends":
+        """By windows of at least so much mass, of a risk that is not smoothed.
+
+        With the density s of the spectrum λ is ws(P(ℓ))/W, and between the ends of a
+        window it rises by what s does. That of a superquantile rises at one place, so
+        a window has it in its middle.
+        """
+        used = np.flatnonzero(table.mass > 0.0)
+        mass = table.mass[used]
+        below = np.cumsum(mass) - mass
+        total = float(mass.sum())
+        middle = spectrum.support[0] * total if spectrum.selects else 0.5 * least
+        filled = np.floor((below + 0.5 * mass - middle) / least + 0.5)
+        group = np.append(0, np.cumsum(np.diff(filled) > 0.0))
+        first = np.flatnonzero(np.diff(group, prepend=-1))
+        edges = grid.edges(table.lowest, table.highest)[used[first]]
+        ends = np.append(np.maximum(edges, table.lowest), table.highest)
+        shares = np.append(np.minimum(below[first] / total, 1.0), 1.0)
+        rise, run = np.diff(spectrum.density(shares)) / total, np.diff(ends)
+        apart = run > TIED * (table.highest - table.lowest)
+        slope = np.where(apart, rise / np.where(apart, run, 1.0), 0.0)
+        kappa, groups = np.zeros(grid.bins), np.zeros(grid.bins, dtype=np.intp)
+        kappa[used] = np.maximum(slope, 0.0)[group]
         groups[used] = group
         return cls(kappa, groups)
 

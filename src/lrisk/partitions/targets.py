@@ -7,7 +7,7 @@ import numpy as np
 from .._typing import Floats
 from ..losses import Loss
 from ..spectra import Spectrum
-from .part import Description
+from .answers import Description
 
 
 class Targets(NamedTuple):

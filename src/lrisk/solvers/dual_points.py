@@ -19,10 +19,10 @@ import numpy as np
 from .._typing import Floats
 from ..certificate import slack_by_gram
 from ..objective import Held
+from ..partitions.answers import Gram
 from ..partitions.at import At
 from ..partitions.engine import call
 from ..partitions.objective import PartitionedObjective
-from ..partitions.part import Gram
 from ._linalg import solve_positive
 from .certified.progress import Progress
 

@@ -6,17 +6,19 @@ from typing import Any
 import numpy as np
 
 from .._params import refused
-from .._typing import Floats
+from .._typing import Floats, Indices
 from ..losses import Loss
+from ..objective import Objective
 from ..partitions.holding import HeldParts, moved_across
 from ..partitions.objective import PartitionedObjective
 from ..spectra import Spectrum
 from .certified.band import approach
 from .certified.progress import Progress
 from .certified.sampling import stratified
-from .certified.whitening import SMALLEST, minimise_whitened, sample_from, sample_size
+from .certified.whitening import SMALLEST, minimise_whitened, sample_size
 from .choice import automatic_solver
 from .dual_points import slack_at, slack_held
+from .sampled_parts import begun, samples_of
 from .solution import Monitor, Solution, Status
 from .ties import Path, along_ties, nearly_tied
 
@@ -79,17 +81,33 @@ def _descend(
     progress: Progress[PartitionedObjective],
     max_iter: int,
 ) -> Status:
-    """By ties where a sample has very many, else, or first, on F itself."""
+    """From a sample, or from another one where the first has misled."""
     n = objective.n_rows
     rows = stratified(n, sample_size(objective.ranking, n))
-    sample = objective.sampled(rows)
-    sampled = sample_from(sample, rows, start)
+    status = Status.STALLED
+    for sample in samples_of(objective, rows):
+        status = _descend_from(sample, rows, objective, start, progress, max_iter)
+        if status is not Status.STALLED:
+            break
+    return status
+
+
+def _descend_from(
+    sample: Objective | PartitionedObjective,
+    rows: Indices,
+    objective: PartitionedObjective,
+    start: Floats | None,
+    progress: Progress[PartitionedObjective],
+    max_iter: int,
+) -> Status:
+    """By ties where a sample has very many, else, or first, on F itself."""
+    sampled = begun(sample, rows, start)
     early = nearly_tied(sample, sampled[1])
     if early:
         path = Path(sample, sampled[1], progress.tol)
         if path.tied and along_ties(objective, path, progress) is Status.CONVERGED:
             return Status.CONVERGED
-        sampled = sample_from(sample, rows, path.theta)
+        sampled = begun(sample, rows, path.theta)
     kinks = objective.loss.self_concordance is None
     if objective.ranking.selects:
         status = approach(

@@ -10,14 +10,14 @@ taken.
 
 import numpy as np
 
-from .._typing import Floats
+from .._typing import Floats, Indices
 from ..certificate import Bound
 from ..objective import Held, Objective
+from ..partitions.answers import Held as HeldPart
 from ..partitions.at import At
 from ..partitions.engine import call, summed
 from ..partitions.holding import HeldWeights
 from ..partitions.objective import PartitionedObjective, one_part
-from ..partitions.part import Held as HeldPart
 from ..permutahedron import proximal_weights
 from ._linalg import Factor
 from .certified.progress import Progress
@@ -28,6 +28,8 @@ from .solution import Status
 #: ν over F/χ² at which a sample is asked whether its losses tie, and the share of the
 #: risk that is of pooled losses where they do.
 ASKED, MANY = 1e-2, 0.25
+#: Share of the rows from which a block of tied losses counts.
+COUNTED = 0.01
 #: The first ν of a path over F/χ², and the steps from one to the next.
 FIRST, SHRINKING = 0.1, 0.1
 #: Share of the tolerance that smoothing takes.
@@ -40,22 +42,44 @@ SAMPLE_STEPS, STEPS = 15, 20
 SETTLED = 1e-3
 
 
-def nearly_tied(sample: Objective, theta: Floats) -> bool:
+def nearly_tied(sample: Objective | PartitionedObjective, theta: Floats) -> bool:
     """Whether very many losses of a fit differ by little.
 
     That they do is seen from how much of them a smoothing by a small ν would pool.
     """
     divergence = sample.ranking.spectrum.chi2_divergence()
+    if divergence == 0.0:
+        return False
+    if isinstance(sample, PartitionedObjective):
+        now = sample.begin(theta)
+        if not now.ranks.value > 0.0:
+            return False
+        sample.nu = ASKED * now.ranks.value / divergence
+        smoothed = sample.evaluate(theta, 0, 0.0, now)
+        sample.nu = 0.0
+        blocks, mass, shares = _blocks(smoothed)
+        starts = blocks[:-1]
+        many = np.add.reduceat(mass, starts) > COUNTED * mass.sum()
+        return bool(np.add.reduceat(shares, starts)[many].sum() > MANY * shares.sum())
     losses = sample.at(theta).losses
     risk = sample.ranking.risk(losses)
-    if divergence == 0.0 or not risk > 0.0:
+    if not risk > 0.0:
         return False
     nu = ASKED * risk / divergence * sample.ranking.total
     pooled = proximal_weights(sample.ranking, losses, sample.ranking.mass, nu)
     sizes = np.diff(pooled.starts)
-    among = np.repeat(sizes > 0.01 * len(losses), sizes)
+    among = np.repeat(sizes > COUNTED * len(losses), sizes)
     shares = pooled.weights * losses
     return bool(shares[pooled.rows[among]].sum() > MANY * shares.sum())
+
+
+def _blocks(now: At) -> tuple[Indices, Floats, Floats]:
+    """Where blocks of bins begin, and mass and share of the risk of each bin."""
+    assert now.pooled is not None
+    ranks, table = now.ranks, now.table
+    used = table.mass > 0.0
+    inner = ranks.density * (table.above + table.mass * ranks.grid.floors)
+    return now.pooled.starts, table.mass[used], inner[used]
 
 
 class Path:
@@ -63,7 +87,7 @@ class Path:
 
     Parameters
     ----------
-    sample : Objective
+    sample : Objective or PartitionedObjective
     theta : array of shape (size,)
         To begin from.
     tol : float
@@ -77,8 +101,10 @@ class Path:
         Whether very many losses tie there.
     """
 
-    def __init__(self, sample: Objective, theta: Floats, tol: float) -> None:
-        objective = one_part(sample)
+    def __init__(
+        self, sample: Objective | PartitionedObjective, theta: Floats, tol: float
+    ) -> None:
+        objective = one_part(sample) if isinstance(sample, Objective) else sample
         # Nothing is to be proven of a sample.
         progress = Progress(objective, 0.0, None)
         divergence = objective.ranking.spectrum.chi2_divergence()
@@ -102,16 +128,14 @@ class Path:
             before, self.nu = (self.nu, self.theta), nu
         self.now: At = descent.now
         self.metric = Factor(objective.curvature(descent.now))
+        objective.nu = 0.0
         self.tied = self._share() > MANY
 
     def _share(self) -> float:
         """Share of the risk that is of pooled losses."""
-        assert self.now.pooled is not None
-        ranks, table, starts = self.now.ranks, self.now.table, self.now.pooled.starts
-        inner = ranks.density * (table.above + table.mass * ranks.grid.floors)
-        inner = inner[table.mass > 0.0]
+        starts, _, shares = _blocks(self.now)
         among = np.repeat(np.diff(starts) > 1, np.diff(starts))
-        return float(inner[among].sum() / inner.sum())
+        return float(shares[among].sum() / shares.sum())
 
 
 def along_ties(

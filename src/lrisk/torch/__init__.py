@@ -1,8 +1,14 @@
-"""Spectral risks of PyTorch models: reducers of the losses of rows.
+"""Spectral risks on tensors: fits of linear models, and losses of any others.
 
-Needs the extra ``torch``; nothing else in lrisk imports this package. Its files need
-torch and numpy alone; smoothing and the fits of `lrisk` proper compile loops.
+`RiskRegressor` and `RiskClassifier` are those of `lrisk`, with the rows and the
+certificate on the device where the tensors lie. `SpectralRisk` and `RiskTable` take the
+place of the mean in the training of other models.
+
+Needs the extra ``torch``; nothing else in lrisk imports this package. The reducers need
+torch and numpy alone; estimators are imported when they are asked for.
 """
+
+from typing import TYPE_CHECKING, Any
 
 try:
     import torch as torch
@@ -12,4 +18,17 @@ except ImportError:
 from .reduction import SpectralRisk
 from .table import RiskTable
 
-__all__ = ["RiskTable", "SpectralRisk"]
+if TYPE_CHECKING:
+    from .estimators import RiskClassifier, RiskRegressor
+
+__all__ = ["RiskClassifier", "RiskRegressor", "RiskTable", "SpectralRisk"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import an estimator, and with it scikit-learn, when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import estimators
+
+    value = globals()[name] = getattr(estimators, name)
+    return value

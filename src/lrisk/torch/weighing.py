@@ -144,11 +144,11 @@ def _shared(
     apart : whether a loss differs from the one before; shape (n − 1,)
     summed : partial sums of σ from zero; shape (n + 1,)
     """
-    n, yes = len(sigma), apart.new_ones(1)
-    place = torch.arange(n, device=sigma.device)
-    begins, ends = torch.cat([yes, apart]), torch.cat([apart, yes])
-    first = torch.where(begins, place, 0).cummax(0).values
-    last = torch.where(ends, place, n).flip(0).cummin(0).values.flip(0) + 1
+    begins = torch.cat([apart.new_ones(1), apart])
+    # Not by cummax of the places: on a GPU that takes 45 times as long as the sort.
+    block, starts = begins.cumsum(0) - 1, torch.nonzero(begins)[:, 0]
+    first = starts[block]
+    last = torch.cat([starts[1:], starts.new_tensor([len(sigma)])])[block]
     if mass is None:
         share = 1.0 / (last - first).double()
     else:

@@ -27,6 +27,8 @@ from .sampling import spectral_hessian, stratified
 HALVINGS = 12
 #: Rows of the smallest sample, and of the largest.
 SMALLEST, LARGEST = 10_000, 50_000
+#: Part of the error of a sample, size/n of its F, to which its minimiser is sought.
+ACCURACY = 1e-2
 #: Parameters up to which the Hessian of a sample pays.
 MOST_WHITENED = 1000
 
@@ -266,7 +268,7 @@ def _sample_fit(objective: Objective, pairs: int) -> Floats:
         at = objective.evaluate(theta, objective.space.scores(theta))
         metric = Factor(spectral_hessian(objective, at))
     descent = Descent(objective, theta, metric, pairs)
-    goal = 1e-2 * size / n
+    goal = ACCURACY * size / n
     for _ in range(30):
         if descent.decrement <= goal * descent.now.value or not descent.step():
             break
