@@ -33,6 +33,13 @@ def test_impossible_date_is_missing():
     assert column.kind == "date" and column.missing.tolist() == [True] + [False] * 20
 
 
+def test_words_that_differ_in_case_or_blanks_are_told():
+    column = text(["Rome", "Oslo", "rome ", "new york"] * 8)
+    assert "differ only in case or blanks" in column.note and column.distinct == 4
+    assert column.example == "'Rome' and 'rome '"
+    assert text(["Rome", "Oslo"] * 8).note == ""
+
+
 def test_infinite_numbers_count_as_missing():
     column = typed_column("c", np.array([np.inf, 1.0, 2.0, -np.inf]))
     assert column.missing.tolist() == [True, False, False, True]

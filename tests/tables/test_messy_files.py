@@ -140,6 +140,8 @@ READ = {
     "totals": Read("a.csv", text() + TOTALS, "1 totals row"),
     "totals in a column of numbers": Read(
         "a.csv", text() + f"Sum,all,{sum(RENTS):g}\n", "1 totals row"),
+    "totals of decimal commas": Read(
+        "a.csv", text(";", decimal=",") + "Summe;;5000,25\n", "1 totals row"),
     "totals of numbers with units": Read(
         "a.csv", text(size="{} m2", rent="{} m") + "Total:,,9 m\n", "1 totals row"),
     "spreadsheet": Read("a.xlsx", excel),
@@ -202,10 +204,12 @@ REFUSED = {
     "two targets": Refused("a.csv", "rent,a,rent\n1,2,3\n", "rename all but one"),
     "a wide header": Refused("a.csv", ",".join(f"c{i}" for i in range(10**5)) + "\n",
                              "at most 2000"),
+    "a text for a name": Refused("a.csv", text(header=f"a,{'b' * 10**6},rent"),
+                                 "of at most 1000 characters"),
     "one column": Refused("a.csv", "rent\n1\n2\n", "at least one column beside"),
     "quantities as words": Refused(
         "a.csv", "a,rent\n" + "".join(f"{i},{i % 30}h {i % 7}m\n" for i in range(99)),
-        "begin with a number"),
+        "begin with a number, as in row 1'; write"),
 }  # fmt: skip
 
 

@@ -61,6 +61,13 @@ def test_quantities_that_cannot_be_read_are_no_classes():
     assert table_of({"x": x, "y": [f"{i} kg" for i in range(200)]}, "y").y[7] == 7.0
 
 
+def test_labels_that_differ_in_case_or_blanks_are_told():
+    table = table_of({"x": np.arange(40.0), "y": ["Yes", "No", "yes ", "No"] * 10}, "y")
+    assert len(table.classes) == 3
+    assert "case or blanks" in table.target.note
+    assert table.target.example == "'Yes' and 'yes '"
+
+
 def test_classes_of_single_rows_are_refused():
     x = np.arange(40.0) ** 1.1
     for y in (x, [f"word{i}" for i in range(40)]):

@@ -276,7 +276,20 @@ def _from_text(name: str, raw: AnyArray, labels: bool, commas: bool) -> Column:
         # A single word that says "missing", and nothing else, is no class.
         if known.any() or len(as_words[1]) > 1:
             codes, levels = as_words
-    return _checked(Column(name, "categorical", codes, levels))
+    column = _checked(Column(name, "categorical", codes, levels))
+    return _spelled(column) if column.kind == "categorical" else column
+
+
+def _spelled(column: Column) -> Column:
+    """The column of words, with a remark on those that are spelled in two ways."""
+    seen: dict[str, str] = {}
+    for level in column.levels:
+        first = seen.setdefault(" ".join(level.casefold().split()), level)
+        if first != level:
+            note = "Some words differ only in case or blanks: they count as different."
+            shown = f"{first[:20]!r} and {level[:20]!r}"
+            return replace(column, note=note, example=shown)
+    return column
 
 
 def _as_numbers(

@@ -15,7 +15,7 @@ from ..procedures.label_noise import FeatureScaling, plain_scaling
 from .cells import distinct, is_table, raw_columns
 from .columns import Column, typed_columns
 from .rules import ColumnRule
-from .table import check_present, check_width
+from .table import check_names, check_present
 
 #: Rows that a level needs to have a column of its own, whatever its share.
 LEVEL_ROWS = 5
@@ -111,7 +111,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self
         """
         names, raw = self._raw(X, reset=True)
-        check_width(len(names))
+        check_names(names)
         columns = typed_columns(names, raw)
         return self._fit(columns, named=is_table(X))
 

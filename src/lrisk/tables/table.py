@@ -17,6 +17,8 @@ from .target import Target, target_of
 
 #: Columns beyond which a table is refused.
 MOST_COLUMNS = 2000
+#: Characters of a name, of which every finding about the column has a copy.
+LONGEST_NAME = 1000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -148,7 +150,7 @@ def table_of(
         rule, remedy = "another column than group", "choose one role for it"
         raise ValueError(refused("table", "time", rule, time, remedy))
     names, raw = raw_columns(data)
-    check_width(len(names))
+    check_names(names)
     if isinstance(target, str) or np.ndim(target) == 0:
         target = closest(str(target), names, "target")
         if f"{target}.1" in names and _repeats(data, target):
@@ -207,7 +209,7 @@ def _repeats(data: Any, name: str) -> bool:
 def columns_of(data: Any) -> list[Column]:
     """All columns of a table without a target, typed."""
     names, raw = raw_columns(data)
-    check_width(len(names))
+    check_names(names)
     return typed_columns(names, raw)
 
 
@@ -228,11 +230,18 @@ def check_present(needed: Sequence[str], there: Sequence[str]) -> None:
         raise ValueError(f"the table lacks what the model needs: {shown}{more}{hint}")
 
 
-def check_width(n_columns: int) -> None:
-    """Refuse tables of too many columns."""
-    if n_columns > MOST_COLUMNS:
+def check_names(names: Sequence[str]) -> None:
+    """Refuse tables of too many columns, and names that are texts."""
+    if len(names) > MOST_COLUMNS:
         rule, remedy = f"a table of at most {MOST_COLUMNS} columns", "leave some out"
-        raise ValueError(refused("table", "data", rule, n_columns, remedy))
+        raise ValueError(refused("table", "data", rule, len(names), remedy))
+    longest = max((len(name) for name in names), default=0)
+    if longest > LONGEST_NAME:
+        rule, got = (
+            f"of names of at most {LONGEST_NAME} characters",
+            f"one of {longest}",
+        )
+        raise ValueError(refused("table", "data", rule, got, "rename the column"))
 
 
 def closest(name: str, names: Sequence[str], role: str, owner: str = "table") -> str:

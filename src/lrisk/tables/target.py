@@ -59,7 +59,8 @@ def target_of(goal: Column, task: str) -> Target:
             else "regression"  # fmt: skip
         if _looks_like_numbers(goal):
             rule = "plain numbers, or classes"
-            got = f"{goal.distinct} different words that begin with a number"
+            got = f"{goal.distinct} different words that begin with a number, as in "
+            got += f"row {_first_word(goal)}"
             remedy = "write numbers in one unit, or choose the task classification"
             raise ValueError(refused("table", "target", rule, got, remedy))
         if goal.kind in ("identifier", "text") and goal.has_levels:
@@ -105,7 +106,9 @@ def _classified(goal: Column, notes: list[str]) -> Target:
     codes, classes = _classes(goal)
     counts = np.bincount(codes[codes >= 0], minlength=len(classes))
     rare = counts < FEWEST_OF_CLASS
-    example = "" if goal.has_levels else goal.example
+    example = goal.example
+    if goal.has_levels and goal.note:
+        notes.append(goal.note)
     if rare.all() and len(classes) > 1:
         rule = "of classes of at least two rows each"
         got = f"{len(classes)} values that occur once each"

@@ -60,6 +60,7 @@ def _is_sum(column: Any) -> bool:
 
 
 def _numbers(column: Any) -> Floats:
-    """Numbers of the cells that are any."""
-    values = read_numbers([str(cell) for cell in column], ".").values
-    return values[np.isfinite(values)]
+    """Numbers of the cells that are any, with the decimals that make more of them."""
+    cells = [str(cell) for cell in column]
+    read = [read_numbers(cells, mark).values for mark in ".,"]
+    return max((values[np.isfinite(values)] for values in read), key=len)

@@ -1,6 +1,7 @@
 """Who judges rows: models that have not seen them, flexible enough for the boundary."""
 
 import numpy as np
+import pytest
 
 from lrisk import audit
 from lrisk.analysis.audit import crossfit
@@ -21,6 +22,17 @@ def test_flipped_labels_beside_a_curved_boundary_are_found_by_the_default_audit(
     assert wrong[result.flags].mean() > 0.9
     assert result.flags[wrong].mean() > 0.8
     assert not result.looks_clean
+
+
+@pytest.mark.parametrize(("n", "seed"), [(60, 2), (200, 1)])
+def test_rows_with_missing_cells_do_not_make_others_wrong(n, seed):
+    """Shares of wrong rows that are far out say nothing of two halves of the others."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, n))
+    y = 3 * a - b + 0.1 * rng.normal(size=n) + 10
+    missing = rng.random(n) < 0.12
+    result = audit({"a": a, "b": np.where(missing, np.nan, b), "y": y}, "y")
+    assert not np.any(result.flags & ~missing)
 
 
 def test_rows_of_classes_are_ranked_even_where_no_noise_is_declared():

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 
 from lrisk.procedures.outliers._likelihood import (
     core_log_density,
+    descend,
     one_population,
     two_populations,
 )
@@ -95,6 +96,23 @@ def test_one_population_by_scipy():
     )
     expected = -stats.t(5, loc=0.3, scale=np.exp(0.2)).logpdf(u).sum()
     assert value == pytest.approx(expected + 2e-3 * (free - 1.5) ** 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_descents_end_as_low_as_those_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    u = np.r_[rng.standard_t(4, size=90), rng.normal(12, 4, size=10)]
+    counts = rng.integers(1, 4, size=100).astype(float)
+    one, two = np.zeros(5), np.array([0.0, 0.0, 0.0, 1.0, -1.0, 12.0, 1.0])
+    for start, function in [
+        (one, lambda p: one_population(p, u, counts, 1.5)),
+        (two, lambda p: two_populations(p, u, counts, 3.0, 6.0)),
+    ]:
+        least = 1.5 if start is one else 3.0
+        value, p = descend(start, u, counts, least, 6.0)
+        assert value == pytest.approx(function(p)[0], rel=1e-12)
+        other = optimize.minimize(function, start, jac=True, method="BFGS")
+        assert value <= other.fun + 1e-5
 
 
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.4])

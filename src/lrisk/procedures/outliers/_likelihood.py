@@ -1,11 +1,10 @@
-"""Likelihoods of standardised residuals: one population, or two.
+"""Likelihoods of standardised residuals, one population or two, and their minimum.
 
-What is summed over the rows is one compiled loop for both. A few numbers are made of
-these sums in Python, whose time is a tenth of what it takes to compile that.
+An audit descends hundreds of times over a few hundred rows: all of a descent is one
+compiled function.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -24,11 +23,13 @@ MOST_STEPS, LEAST_DECREASE, LEAST_SLOPE = 200, 2e-9, 1e-5
 KEPT_SHARE, MOST_HALVINGS = 1e-4, 30
 
 
+@jit(fastmath=False, inner=True)
 def clamp(x: float, low: float, high: float) -> float:
     """Return x, held within [low, high]."""
     return min(max(x, low), high)
 
 
+@jit(fastmath=False, inner=True)
 def log_t_constant(freedom: float) -> float:
     """Log of the density of Student's t at zero."""
     return (
@@ -38,16 +39,19 @@ def log_t_constant(freedom: float) -> float:
     )
 
 
+@jit(fastmath=False, inner=True)
 def freedom_of(parameter: float, least: float) -> float:
     """Degrees of freedom in [least, 60]."""
     return min(least + math.exp(clamp(parameter, -9.0, 5.0)), MOST_FREEDOM)
 
 
+@jit(fastmath=False, inner=True)
 def is_within(x: float, reach: float) -> float:
     """One where a clamped parameter still moves, else zero."""
     return 1.0 if abs(x) <= reach else 0.0
 
 
+@jit(fastmath=False, inner=True)
 def slope_of_freedom(parameter: float, least: float) -> float:
     """Derivative of `freedom_of`."""
     grown = math.exp(clamp(parameter, -9.0, 5.0))
@@ -55,6 +59,7 @@ def slope_of_freedom(parameter: float, least: float) -> float:
     return grown if moves else 0.0
 
 
+@jit(fastmath=False, inner=True)
 def _constant_and_slope(freedom: float) -> tuple[float, float]:
     """`log_t_constant` and its derivative, by a central difference."""
     step = 1e-5 * freedom
@@ -81,7 +86,7 @@ def half_area(scale: float, freedom: float) -> float:
     return 0.5 * scale / math.exp(log_t_constant(freedom))
 
 
-@jit(fastmath=False)
+@jit(fastmath=False, inner=True)
 def _sum_over_rows(u: Floats, counts: Floats, numbers: Floats, sums: Floats) -> None:
     """−log likelihood of a mixture of a two-piece t with a Gaussian, and its slopes.
 
@@ -125,56 +130,67 @@ def _sum_over_rows(u: Floats, counts: Floats, numbers: Floats, sums: Floats) -> 
         sums[9] += chance * (away * away - 1.0)
 
 
+@jit(fastmath=False, inner=True)
 def _sums(
     u: Floats,
     counts: Floats,
-    core: list[float],
-    inner: float = 0.0,
-    outer: float = -math.inf,
-    centre: float = 0.0,
-    width: float = 1.0,
-) -> list[float]:
+    core: Floats,
+    inner: float,
+    outer: float,
+    centre: float,
+    width: float,
+) -> Floats:
     """`_sum_over_rows` with what the constant of the core gives."""
     left, slope_left = _constant_and_slope(core[3])
     right, slope_right = left, slope_left
     if core[4] != core[3]:
         right, slope_right = _constant_and_slope(core[4])
     areas = 0.5 * core[1] / math.exp(left), 0.5 * core[2] / math.exp(right)
-    inner -= math.log(areas[0] + areas[1])
-    sums = np.zeros(10)
-    numbers = np.array([*core, inner, outer, centre, width])
+    slopes = slope_left, slope_right
+    numbers, sums = np.empty(9), np.zeros(10)
+    for k in range(5):
+        numbers[k] = core[k]
+    numbers[5] = inner - math.log(areas[0] + areas[1])
+    numbers[6], numbers[7], numbers[8] = outer, centre, width
     _sum_over_rows(u, counts, numbers, sums)
-    found: list[float] = sums.tolist()
-    for side, slope in enumerate((slope_left, slope_right)):
-        part = found[6] * areas[side] / (areas[0] + areas[1])
-        found[2 + side] -= part
-        found[4 + side] += part * slope
-    return found
+    for side in range(2):
+        part = sums[6] * areas[side] / (areas[0] + areas[1])
+        sums[2 + side] -= part
+        sums[4 + side] += part * slopes[side]
+    return sums
 
 
+@jit(fastmath=False, inner=True)
 def one_population(
-    p: list[float], u: Floats, counts: Floats, least: float
-) -> tuple[float, list[float]]:
+    p: Floats, u: Floats, counts: Floats, least: float
+) -> tuple[float, Floats]:
     """−log likelihood of a two-piece t with degrees of its own on each side; its slope.
 
     p = (mode, log scales, two free parameters of the degrees); a weak pull keeps the
     degrees from running away where the data says nothing. `counts` says how many rows
     have each residual.
     """
-    scales = [math.exp(clamp(p[k], -9.0, 9.0)) for k in (1, 2)]
-    core = [p[0], *scales, freedom_of(p[3], least), freedom_of(p[4], least)]
-    value, *sums = _sums(u, counts, core)
-    slope = [-sums[0]]
-    slope += [-sums[k] * is_within(p[k], 9.0) for k in (1, 2)]
+    core, slope = np.empty(5), np.empty(5)
+    core[0] = p[0]
+    for k in (1, 2):
+        core[k] = math.exp(clamp(p[k], -9.0, 9.0))
+        core[k + 2] = freedom_of(p[k + 2], least)
+    sums = _sums(u, counts, core, 0.0, -math.inf, 0.0, 1.0)
+    value = sums[0]
+    slope[0] = -sums[1]
+    for k in (1, 2):
+        slope[k] = -sums[k + 1] * is_within(p[k], 9.0)
     for k in (3, 4):
-        slope.append(-sums[k] * slope_of_freedom(p[k], least) + 2e-3 * (p[k] - 1.5))
-        value += 1e-3 * (p[k] - 1.5) ** 2
+        pull = p[k] - 1.5
+        slope[k] = -sums[k + 1] * slope_of_freedom(p[k], least) + 2e-3 * pull
+        value += 1e-3 * pull * pull
     return value, slope
 
 
+@jit(fastmath=False, inner=True)
 def two_populations(
-    p: list[float], u: Floats, counts: Floats, least: float, apart: float
-) -> tuple[float, list[float]]:
+    p: Floats, u: Floats, counts: Floats, least: float, apart: float
+) -> tuple[float, Floats]:
     """−log likelihood of a two-piece t and wide Gaussian outliers, and its slope.
 
     p = (mode, log scales, parameter of the common degrees, logit of ε/.499, centre c of
@@ -182,38 +198,40 @@ def two_populations(
     Outliers must have a root mean square distance of at least `apart` core scales from
     the mode: a penalty.
     """
-    scales = [math.exp(clamp(p[k], -9.0, 9.0)) for k in (1, 2)]
-    freedom = freedom_of(p[3], least)
-    core = [p[0], *scales, freedom, freedom]
+    core, slope = np.empty(5), np.empty(7)
+    core[0] = p[0]
+    for k in (1, 2):
+        core[k] = math.exp(clamp(p[k], -9.0, 9.0))
+        core[k + 2] = freedom_of(p[3], least)
     part = 1.0 / (1.0 + math.exp(-clamp(p[4], -9.0, 9.0)))
     share, centre = MOST_OUTLIERS * part, p[5]
     width = outlier_width(core, centre, p[6])
     inner = math.log1p(-share)
     outer = math.log(share) - math.log(width) - 0.5 * math.log(2.0 * math.pi)
-    value, *sums = _sums(u, counts, core, inner, outer, centre, width)
-    belong, outliers, first, second = sums[5:]
-    slope = [-sums[0], -sums[1], -sums[2]]
-    slope.append(-(sums[3] + sums[4]) * slope_of_freedom(p[3], least))
-    rate = (1.0 - part) * is_within(p[4], 9.0)  # of log ε
-    slope.append(rate * (belong * share / (1.0 - share) - outliers))
-    scale, gap = 0.5 * (scales[0] + scales[1]), centre - core[0]
+    sums = _sums(u, counts, core, inner, outer, centre, width)
+    scale, gap = 0.5 * (core[1] + core[2]), centre - core[0]
     away = math.sqrt(gap * gap + width * width)
     near = max(0.0, apart - away / scale)
     by_gap = -40.0 * near * gap / (away * scale)
-    by_width = -second / width - 40.0 * near * width / (away * scale)
+    by_width = -sums[9] / width - 40.0 * near * width / (away * scale)
     by_gap += by_width * LEAST_WIDTH[0] ** 2 * gap / width
     by_scale = 40.0 * near * away / (scale * scale)
     by_scale += by_width * LEAST_WIDTH[1] ** 2 * scale / width
-    slope[0] -= by_gap
-    slope.append(by_gap - first / width)
+    slope[0] = -sums[1] - by_gap
     for k in (1, 2):
-        slope[k] = (slope[k] + 0.5 * core[k] * by_scale) * is_within(p[k], 9.0)
+        slope[k] = 0.5 * core[k] * by_scale - sums[k + 1]
+        slope[k] *= is_within(p[k], 9.0)
+    slope[3] = -(sums[4] + sums[5]) * slope_of_freedom(p[3], least)
+    rate = (1.0 - part) * is_within(p[4], 9.0)  # of log ε
+    slope[4] = rate * (sums[6] * share / (1.0 - share) - sums[7])
+    slope[5] = by_gap - sums[8] / width
     moves = -9.0 <= p[6] <= 16.0
-    slope.append(by_width * math.exp(2.0 * p[6]) / width if moves else 0.0)
-    return value + 20.0 * near * near, slope
+    slope[6] = by_width * math.exp(2.0 * p[6]) / width if moves else 0.0
+    return sums[0] + 20.0 * near * near, slope
 
 
-def outlier_width(core: Any, centre: float, parameter: float) -> float:
+@jit(fastmath=False, inner=True)
+def outlier_width(core: Floats, centre: float, parameter: float) -> float:
     """√(e²ᵖ + (c − m)²/16 + s²/4), with the core's mode m and mean scale s.
 
     Never thin: the likelihood of a spike has no bound, and equal errors of both signs
@@ -225,66 +243,101 @@ def outlier_width(core: Any, centre: float, parameter: float) -> float:
     return math.sqrt(own * own + gap * gap + scale * scale)
 
 
+@jit(fastmath=False, inner=True)
 def likelihood(
     p: Floats, u: Floats, counts: Floats, least: float, apart: float
 ) -> tuple[float, Floats]:
     """That of one population (five parameters) or of two (seven)."""
-    numbers: list[float] = p.tolist()
-    if len(numbers) == 5:
-        value, slope = one_population(numbers, u, counts, least)
+    if len(p) == 5:
+        value, slope = one_population(p, u, counts, least)
     else:
-        value, slope = two_populations(numbers, u, counts, least, apart)
-    return value, np.array(slope)
+        value, slope = two_populations(p, u, counts, least, apart)
+    return value, slope
 
 
 def descend(
     start: Floats, u: Floats, counts: Floats, least: float, apart: float
 ) -> tuple[float, Floats]:
-    """Least value of `likelihood` from a start, and where; BFGS.
+    """Least value of `likelihood` from a start, and where; BFGS."""
+    p, inverse = start.copy(), np.eye(len(start))
+    return float(_descend(p, inverse, u, counts, least, apart)), p
 
-    A few numbers over a few hundred rows: a library's bookkeeping would cost more than
-    the likelihood itself.
-    """
-    size, p = len(start), start.copy()
+
+@jit(fastmath=False, inner=True)
+def _product(a: Floats, b: Floats) -> float:
+    total = 0.0
+    for j in range(len(a)):
+        total += a[j] * b[j]
+    return total
+
+
+@jit(fastmath=False, inner=True)
+def _restart(inverse: Floats, slope: Floats, way: Floats) -> None:
+    """Go down the slope."""
+    for j in range(len(way)):
+        for k in range(len(way)):
+            inverse[j, k] = 1.0 if j == k else 0.0
+        way[j] = -slope[j]
+
+
+@jit(fastmath=False)
+def _descend(
+    p: Floats, inverse: Floats, u: Floats, counts: Floats, least: float, apart: float
+) -> float:
+    """`descend` from p, which ends where the least value is."""
+    size = len(p)
     value, slope = likelihood(p, u, counts, least, apart)
-    inverse, fresh = np.eye(size), True
+    way, q = np.empty(size), np.empty(size)
+    moved, turned, half = np.empty(size), np.empty(size), np.empty(size)
+    fresh = True
     for _ in range(MOST_STEPS):
-        sizes = np.abs(slope)
-        length = float(np.add.reduce(sizes))
+        length, steepest = 0.0, 0.0
+        for j in range(size):
+            length += abs(slope[j])
+            steepest = max(steepest, abs(slope[j]))
         # nor if it is no number
-        if not (float(np.maximum.reduce(sizes)) > LEAST_SLOPE and length < math.inf):
+        if not (steepest > LEAST_SLOPE and length < math.inf):
             break
-        way = -(inverse @ slope)
-        promised = float(slope @ way)
+        for j in range(size):
+            way[j] = -_product(inverse[j], slope)
+        promised = _product(slope, way)
         if promised >= 0.0:
-            inverse, fresh = np.eye(size), True
-            way, promised = -slope, -float(slope @ slope)
+            _restart(inverse, slope, way)
+            promised, fresh = _product(slope, way), True
         step = min(1.0, 1.0 / length) if fresh else 1.0
+        below, slope_there, lower = value, slope, False
         for _ in range(MOST_HALVINGS):
-            q = p + step * way
+            for j in range(size):
+                q[j] = p[j] + step * way[j]
             below, slope_there = likelihood(q, u, counts, least, apart)
             if below <= value + KEPT_SHARE * step * promised:
+                lower = True
                 break
             step *= 0.5
-        else:
+        if not lower:
             if fresh:
                 break
-            inverse, fresh = np.eye(size), True
+            _restart(inverse, slope, way)
+            fresh = True
             continue
-        moved, turned = q - p, slope_there - slope
-        p, slope = q, slope_there
+        for j in range(size):
+            moved[j], turned[j] = q[j] - p[j], slope_there[j] - slope[j]
+            p[j], slope[j] = q[j], slope_there[j]
         decrease, largest = value - below, max(abs(value), abs(below), 1.0)
         value = below
         if decrease <= LEAST_DECREASE * largest:
             break
-        curved, bent = float(moved @ turned), float(turned @ turned)
-        if curved > 1e-10 * math.sqrt(float(moved @ moved) * bent):
-            if fresh:  # the identity, in the units of the problem
-                inverse *= curved / bent
+        curved, bent = _product(moved, turned), _product(turned, turned)
+        if curved > 1e-10 * math.sqrt(_product(moved, moved) * bent):
+            for j in range(size):
+                if fresh:  # the identity, in the units of the problem
+                    inverse[j, j] = curved / bent
             fresh = False
-            half = inverse @ turned
-            along = (1.0 + float(turned @ half) / curved) / curved
-            across = half[:, None] * moved
-            across += across.T
-            inverse += (along * moved)[:, None] * moved - across / curved
-    return value, p
+            for j in range(size):
+                half[j] = _product(inverse[j], turned)
+            along = (1.0 + _product(turned, half) / curved) / curved
+            for j in range(size):
+                for k in range(size):
+                    across = half[j] * moved[k] + half[k] * moved[j]
+                    inverse[j, k] += along * moved[j] * moved[k] - across / curved
+    return float(value)

@@ -66,8 +66,9 @@ class Detector(NamedTuple):
         """Residuals of new rows in noise scales, and the chance to be outliers.
 
         Under a `share` of outliers known from elsewhere populations count that the
-        evidence of the table's own was too weak for. Rows beyond the tails are outliers
-        whatever the share, but where the reference knows no others.
+        evidence of the table's own was too weak for, but not two halves. Rows beyond
+        the tails are outliers whatever the share, but where the reference knows no
+        others.
         """
         expected, scale = self.expected(X)
         with np.errstate(over="ignore"):
@@ -126,7 +127,7 @@ class Detector(NamedTuple):
         both = self.assessment.mixture.populations
         if share is None:
             share = 0.0 if both is None or not self.finds else both.share
-        if both is None or share == 0.0:
+        if both is None or share == 0.0 or (both.equal_halves and not self.finds):
             return np.zeros(len(u))
         return both._replace(share=share).outlier_probability(u)
 

@@ -137,7 +137,7 @@ def weighted_ridge(
     if places:
         weights, used = np.maximum(weights, LEAST_WEIGHT), np.arange(len(y))
     whole = len(used) == len(y)
-    A = K.copy() if whole else K[np.ix_(used, used)]
+    A = K.copy() if whole else K.take(used, axis=0).take(used, axis=1)
     A.flat[:: len(used) + 1] += penalty / weights[used]
     left_out, solved = left_out_and_solution(A, y[used], places)
     coefficients = np.zeros(len(y))

@@ -1,5 +1,6 @@
 """Ridge regression by leave-one-out, with the leverage and the errors of its line."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.special import ndtri
 from ..._typing import Floats, Indices
 from .._robust.scales import FARTHEST, mere_rounding, weighted_quantiles
 from .constants import CONSTANTS as C
-from .kernel_ridge import blocks
+from .kernel_ridge import BLOCK_ENTRIES, blocks
 
 #: Penalties tried, in units of the mean weight of the rows; the first is for relations
 #: without noise, which any other would bend, of twice as many rows as columns.
@@ -149,7 +150,7 @@ def fit_linear(
     Minimises Σ w_i (y_i − f(x_i))² + α‖v‖², v the coefficients of standardised columns
     z about their weighted mean. With ZᵀWZ = V diag(s²) Vᵀ a row's own share of its fit
     is w_i Σ_j (z_iᵀv_j)²/(s_j² + α) + w_i/Σw. Standardised rows are made block by
-    block: nothing is held that is as large as the table.
+    block: nothing is held that is as large as a table of several blocks.
 
     With `factors` a, which hold rows back, the weights are w∘a, and α has the least
     Σ w_i a_i² e_i², e_i the residuals left out: what a row can add to that is bounded
@@ -168,18 +169,19 @@ def fit_linear(
         center = table.mean()
     scaling = Scaling(center, scale)
     target = y - level
-    values, V = table.directions(scaling)
+    standardised = table.standardised(scaling)
+    values, V = _directions(standardised, weights, n, d)
     turn = V / np.sqrt(values)
     projected = np.zeros(len(values))
     for part in blocks(n, d):
-        projected += (weights[part] * target[part]) @ (scaling(table.rows(part)) @ turn)
+        projected += (weights[part] * target[part]) @ (standardised(part) @ turn)
     alphas = LINEAR_ALPHAS if n > 2 * d else LINEAR_ALPHAS[1:]
     grid = alphas * unit if alpha is None else np.array([alpha])
 
     def left_out(part: slice, penalties: Floats) -> Floats:
         """Residuals of some rows left out, for each penalty."""
         shrink = values / (values + penalties[:, None])
-        rows = scaling(table.rows(part)) @ turn
+        rows = standardised(part) @ turn
         residuals = target[part, None] - rows @ (shrink * projected).T
         own = weights[part, None] * ((rows * rows) @ shrink.T + level_variance)
         return np.asarray(residuals / np.maximum(1.0 - own, 1e-10))
@@ -207,6 +209,7 @@ def fit_linear(
 class _Table(NamedTuple):
     """Rows that take part in a linear fit, block by block.
 
+    X : all rows, or if they are a single block those that take part
     weights : with the factors in them
     places : which rows of X they are; None for all
     """
@@ -228,7 +231,10 @@ class _Table(NamedTuple):
             return cls(X, y, weights * factors, factors, None)
         places = np.flatnonzero(factors > 0.0)
         factors = factors[places]
-        return cls(X, y[places], weights[places] * factors, factors, places)
+        y, weights = y[places], weights[places] * factors
+        if len(places) * X.shape[1] <= BLOCK_ENTRIES:
+            return cls(X[places], y, weights, factors, None)
+        return cls(X, y, weights, factors, places)
 
     def rows(self, part: slice) -> Floats:
         """Some of them."""
@@ -242,31 +248,40 @@ class _Table(NamedTuple):
             total += self.weights[part] @ (self.rows(part) - first)
         return np.asarray(first + total / np.sum(self.weights))
 
-    def directions(self, scaling: Scaling) -> tuple[Floats, Floats]:
-        """Eigenvalues of ZᵀWZ that are not rounding, and their directions, (d, k).
+    def standardised(self, scaling: Scaling) -> Callable[[slice], Floats]:
+        """Makes standardised rows of a part; of a single block once and for all."""
+        if len(self.y) * self.X.shape[1] > BLOCK_ENTRIES:
+            return lambda part: scaling(self.rows(part))
+        Z = scaling(self.rows(slice(None)))
+        return lambda part: Z[part]
 
-        By the singular values of √W Z where columns are nearly copies of each other, or
-        a row is so far out that the others are lost beside its square.
-        """
-        n, d = len(self.y), self.X.shape[1]
-        root = np.sqrt(self.weights)[:, None]
-        if d > n:
-            Z = scaling(self.rows(slice(None))) * root
-            _, s, Vt = scipy.linalg.svd(Z, full_matrices=False)
-            kept = s > n * np.finfo(float).eps * max(s[0], 1e-300)
-            return s[kept] ** 2, Vt[kept].T
-        gram = np.zeros((d, d))
-        for part in blocks(n, d):
-            Z = scaling(self.rows(part)) * root[part]
-            gram += Z.T @ Z
-        values, V = scipy.linalg.eigh(gram)
-        if values[0] > ILL_CONDITIONED * values[-1]:
-            return values, V
-        triangle = np.zeros((0, d))
-        for part in blocks(n, d):
-            Z = scaling(self.rows(part)) * root[part]
-            both = np.concatenate([triangle, Z])
-            triangle = scipy.linalg.qr(both, mode="r", check_finite=False)[0][:d]
-        _, s, Vt = scipy.linalg.svd(triangle)
-        kept = s > 8.0 * np.sqrt(n) * np.finfo(float).eps * max(s[0], 1e-300)
-        return s[kept] ** 2, Vt[: len(s)][kept].T
+
+def _directions(
+    standardised: Callable[[slice], Floats], weights: Floats, n: int, d: int
+) -> tuple[Floats, Floats]:
+    """Eigenvalues of ZᵀWZ that are not rounding, and their directions, (d, k).
+
+    By the singular values of √W Z where columns are nearly copies of each other, or a
+    row is so far out that the others are lost beside its square.
+    """
+    root = np.sqrt(weights)[:, None]
+    if d > n:
+        Z = standardised(slice(None)) * root
+        _, s, Vt = scipy.linalg.svd(Z, full_matrices=False)
+        kept = s > n * np.finfo(float).eps * max(s[0], 1e-300)
+        return s[kept] ** 2, Vt[kept].T
+    gram = np.zeros((d, d))
+    for part in blocks(n, d):
+        Z = standardised(part) * root[part]
+        gram += Z.T @ Z
+    values, V = scipy.linalg.eigh(gram)
+    if values[0] > ILL_CONDITIONED * values[-1]:
+        return values, V
+    triangle = np.zeros((0, d))
+    for part in blocks(n, d):
+        Z = standardised(part) * root[part]
+        both = np.concatenate([triangle, Z])
+        triangle = scipy.linalg.qr(both, mode="r", check_finite=False)[0][:d]
+    _, s, Vt = scipy.linalg.svd(triangle)
+    kept = s > 8.0 * np.sqrt(n) * np.finfo(float).eps * max(s[0], 1e-300)
+    return s[kept] ** 2, Vt[: len(s)][kept].T

@@ -8,7 +8,8 @@ Equal rows prove nothing where rows are equal by chance. Three ways are allowed 
   telling one is taken.
 - *A list*, as of products, whose entries rows are drawn from, each with a chance of its
   own. How often entries occur then varies at least as much as a Poisson number that is
-  not zero; rows that were pasted occur all the same number of times.
+  not zero; rows that were pasted occur all the same number of times. That rows are
+  equal is said all the same, but for tables most of whose rows repeat others.
 - *An order*, as of hours: after two equal rows the next two are equal more often.
 
 A *design*, as of an experiment that tries every combination once, is the opposite: far
@@ -48,7 +49,7 @@ class Copies:
     """Rows equal to an earlier one in every column but identifiers."""
 
     name, title = "copies", "Rows that occur more than once"
-    kinds = ("block", "copy")
+    kinds = ("block", "copy", "list")
     advice = "Find out whether the repeated rows were entered twice."
 
     def find(self, context: Context) -> list[Finding]:
@@ -89,8 +90,10 @@ class Copies:
             source = {"from row": firsts[rows[block[0]]] + 1.0}
             shown, single = first_rows(block), np.setdiff1d(single, block)
             found.append(Finding("copies", "block", [], shown, len(block), source))
-        if named and len(single):
-            found.append(Finding("copies", "copy", [], first_rows(single), len(single)))
+        drawn = unlikely and 2 * len(single) < len(rows)
+        if (named or drawn) and len(single):
+            kind = "copy" if named else "list"
+            found.append(Finding("copies", kind, [], first_rows(single), len(single)))
         return found
 
     def words(self, finding: Finding) -> str:
@@ -102,7 +105,13 @@ class Copies:
                 f"Rows {first} to {to} repeat rows {source} to {last} in every column."
             )
         rows = "1 row is" if finding.count == 1 else f"{finding.count} rows are"
-        return f"{rows} equal to an earlier one in every column."
+        equal = f"{rows} equal to an earlier one in every column"
+        if finding.kind == "copy":
+            return f"{equal}."
+        return (
+            f"{equal}, as often as if all were drawn from a list; whether they were "
+            "entered twice or are really equal, the table does not say."
+        )
 
 
 class _ByChance(NamedTuple):
@@ -134,8 +143,16 @@ def _by_chance(
             key.remove(j)
             left_out.append(j)
     pairs = float(comb(cells.shape[1], 2)) / different
-    by_column = [_agreeing(columns[j], firsts, groups(*key - {j})) for j in key]
-    chance, least = pairs * max(by_column), pairs * min(by_column)
+    by_column = {j: _agreeing(columns[j], firsts, groups(*key - {j})) for j in key}
+    free = max(key, key=lambda j: by_column[j])
+    chance = least = pairs * by_column[free]
+    for j in key - {free}:
+        # Columns that tell a factor of a design together nearly follow from each other,
+        # but not from the column that is the most free of all others.
+        alone, others, both = (
+            _equal_pairs(groups(*key - out)) for out in ({j}, {free}, {j, free})
+        )
+        least = min(least, pairs * max(by_column[j], alone * others / max(both, 1.0)))
     if comb(d, len(key)) * np.exp(-chance) > level:
         for j in left_out[::-1][: max(d - MOST_FOLLOWING - len(key), 0)]:
             key.add(j)
@@ -175,8 +192,7 @@ def _agreeing(column: Column, rows: Indices, groups: Indices) -> float:
     if a density may be taken as even over m steps, the most that any of them says.
     """
     values = _in_steps(column)[rows]
-    counts = np.unique(groups, return_counts=True)[1]
-    agreeing = _same(values) * float(np.sum(comb(counts, 2)))
+    agreeing = _same(values) * _equal_pairs(groups)
     known = np.flatnonzero(~np.isnan(values))
     if column.has_levels or not len(known):
         return agreeing
@@ -192,8 +208,12 @@ def _agreeing(column: Column, rows: Indices, groups: Indices) -> float:
 
 def _same(values: AnyArray) -> float:
     """The share of pairs that are equal."""
-    counts = np.unique(values, return_counts=True)[1]
-    return float(np.sum(comb(counts, 2)) / max(comb(len(values), 2), 1.0))
+    return _equal_pairs(values) / max(float(comb(len(values), 2)), 1.0)
+
+
+def _equal_pairs(values: AnyArray) -> float:
+    """How many pairs are equal; all of them where there is nothing to compare."""
+    return float(np.sum(comb(np.unique(values, return_counts=True)[1], 2)))
 
 
 def _in_steps(column: Column) -> Floats:
