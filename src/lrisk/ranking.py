@@ -341,15 +341,17 @@ def ascending(losses: Floats) -> Indices:
     return argsort(losses)
 
 
-def check_losses(losses: ArrayLike) -> Floats:
+def check_losses(
+    losses: ArrayLike, owner: str = "lrisk", name: str = "losses"
+) -> Floats:
     """Losses as a finite, non-empty float array of one dimension."""
     array = np.asarray(unmasked(losses), dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         rule, remedy = "a 1-d array of at least one loss", "pass one loss for each row"
-        raise ValueError(refused("lrisk", "losses", rule, array.shape, remedy))
+        raise ValueError(refused(owner, name, rule, array.shape, remedy))
     if not np.all(np.isfinite(array)):
         bad = array[~np.isfinite(array)][0]
-        raise ValueError(refused("lrisk", "losses", "finite", bad, "remove such rows"))
+        raise ValueError(refused(owner, name, "finite", bad, "remove such rows"))
     return array
 
 
