@@ -10,6 +10,8 @@ so that its standard error is that of a mean. Losses are skewed and their tails 
 rows, so the interval is not read off a normal distribution but off the bootstrap's of
 the studentised risk (percentile-t: Hall 1992, section 3.2), which is right to second
 order: quantiles of resampled risks themselves, BCa's too, cover too rarely in the tail.
+Of a difference nothing says to which side it is skewed, only that its tails are heavy:
+its interval is symmetric (section 3.6 there).
 
 A resample is a count of every row. Its rows need not be sorted, and those of equal
 weight have cumulative masses k/n, at which S and s are known once for all.
@@ -50,8 +52,13 @@ def percentile_t(
     confidence: float,
     n_resamples: int,
     rng: np.random.Generator,
+    symmetric: bool = False,
 ) -> tuple[float, float]:
-    """How far the ends lie from the signed sum of the samples' risks."""
+    """How far the ends lie from the signed sum of the samples' risks.
+
+    As many resamples are beyond either end, or, if symmetric, beyond both together and
+    the ends are as far from the middle.
+    """
     n = ranking.n_rows
     statistics = (_of_equal_rows if ranking.equal else _of_rows)(samples, ranking)
     error = float(statistics(np.arange(n)[None])[0, 1])
@@ -65,10 +72,14 @@ def percentile_t(
         t = away / errors
         t[np.isnan(t)] = 0.0  # the very same rows, all alike
         t.sort()
-        place = int((n_resamples + 1) * (1.0 - confidence) / 2.0 + 1e-9) - 1
-        # A risk known exactly has no error, however far its resamples went.
-        low, high = t[[-1 - place, place]] * error if error > 0.0 else (0.0, 0.0)
-    return -float(low), -float(high)
+        if symmetric:
+            place = int((n_resamples + 1) * confidence + 1e-9) - 1
+            least = most = float(np.sort(np.abs(t))[place])
+        else:
+            place = int((n_resamples + 1) * (1.0 - confidence) / 2.0 + 1e-9) - 1
+            least, most = float(t[-1 - place]), -float(t[place])
+    # A risk known exactly has no error, however far its resamples went.
+    return (-least * error, most * error) if error > 0.0 else (0.0, 0.0)
 
 
 def _of_rows(samples: list[Sample], ranking: Ranking) -> Statistics:

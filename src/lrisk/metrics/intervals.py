@@ -216,9 +216,9 @@ def compare_risks(
 ) -> RiskComparison:
     """Compute a confidence interval of the difference of two models' risks.
 
-    Both are of the same rows. These are resampled in pairs (percentile-t, as in
-    `risk_interval`): what is hard for both models cancels, and the interval is narrower
-    than those of the risks suggest.
+    Both are of the same rows. These are resampled in pairs (a symmetric percentile-t
+    bootstrap): what is hard for both models cancels, and the interval is narrower than
+    those of the risks suggest.
 
     Parameters
     ----------
@@ -278,7 +278,9 @@ def compare_risks(
     difference, ends = risks[0] - risks[1], (-np.inf, np.inf)
     if tail > ONE_ROW and not _counts_the_largest(ranking.spectrum):
         rng = generator(random_state)
-        ends = percentile_t(samples, ranking, confidence, n_resamples, rng)
+        ends = percentile_t(
+            samples, ranking, confidence, n_resamples, rng, symmetric=True
+        )
     low, high = (unit * (difference + end) for end in ends)
     risk_a, risk_b = (unit * own for own in risks)
     return RiskComparison(unit * difference, low, high, risk_a, risk_b, tail)
