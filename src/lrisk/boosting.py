@@ -16,10 +16,11 @@ from scipy.special import expit
 
 from ._params import refused
 from ._typing import Floats
+from .kept import Kept, quantile
 from .losses import Logistic, Loss, Multinomial, Squared, parse_loss
 from .losses.clipped import ClippedResidual
 from .losses.multinomial import softmax
-from .ranking import Ranking, ascending
+from .ranking import Ranking
 from .spectra import Spectrum, parse_spectrum
 
 __all__ = ["lightgbm_metric", "objective", "probabilities", "xgboost_metric"]
@@ -256,13 +257,11 @@ class _OfLosses:
         self, losses: Floats, weight: Floats | None
     ) -> tuple[float, Floats]:
         """The risk, and λ in the order of the rows."""
-        if not np.isfinite(losses.sum()):
-            rule, remedy = "of finite losses", "lower the learning rate"
-            seen = float(losses[~np.isfinite(losses)][:1].sum())
-            raise ValueError(refused("lrisk.boosting", "y_pred", rule, seen, remedy))
+        _check_finite(losses)
         if weight is None or weight.strides == (0,):
-            if self.spectrum.keeps and losses.size > 1:
-                return _kept(losses, self.spectrum.support[1])
+            if self.spectrum.keeps:
+                lowest = Kept.of(losses, self.spectrum.support[1])
+                return lowest.risk, lowest.weights(losses)
             if self._ranking is None or self._ranking.n_rows != losses.size:
                 self._ranking = Ranking(self.spectrum, losses.size)
             return self._ranking.risk_and_weights(losses, exact=False)
@@ -285,10 +284,11 @@ class SpectralObjective(_OfLosses):
         """Gradient and curvature of every row, of the shape of the scores."""
         loss, y, z, weight = self._rows(y_true, y_pred, sample_weight)
         losses, slopes = loss.value_and_derivative(y, z)
-        risk, weights = self._risk_and_weights(losses, weight)
-        if self.spectrum.trims:
-            weights = self._begun(loss, y, losses, risk, weights, weight)
-        weights = weights * (float(len(y)) if weight is None else float(weight.sum()))
+        weights = self._weights(loss, y, losses, weight)
+        total = float(len(y)) if weight is None else float(weight.sum())
+        # Equal weights are those of the ranking, which keeps them.
+        shared = self.spectrum.monotone == "flat"
+        weights = np.multiply(weights, total, out=None if shared else weights)
         if isinstance(loss, Squared):
             slopes *= weights
             return slopes, weights
@@ -307,30 +307,40 @@ class SpectralObjective(_OfLosses):
         curvature *= weights
         return slopes, curvature
 
-    def _begun(
-        self,
-        loss: Loss,
-        y: Floats,
-        losses: Floats,
-        risk: float,
-        weights: Floats,
-        weight: Floats | None,
+    def _weights(
+        self, loss: Loss, y: Floats, losses: Floats, weight: Floats | None
     ) -> Floats:
-        """Weights of a trimmed spectrum, mixed with the start's in the beginning.
+        """λ; of a trimmed spectrum mixed with the start's in the beginning.
 
         In the start a row counts like any other, in inverse proportion to its loss
         where that is beyond the cut: one that is right can come back, one that is wrong
         pulls no harder than those at the cut.
         """
-        before = self._risk_of_constant(loss, y, weight)
-        explained = max(1.0 - risk / before, 0.0) if before > 0.0 else 1.0
-        cut = _quantile(losses, self.spectrum.support[1], weight)
+        if not self.spectrum.trims:
+            return self._risk_and_weights(losses, weight)[1]
+        share = self.spectrum.support[1]
+        if self.spectrum.keeps and (weight is None or weight.strides == (0,)):
+            _check_finite(losses)
+            kept = Kept.of(losses, share)
+            return kept.weights(
+                losses, 1.0 - self._explained(kept.risk, loss, y, weight)
+            )
+        risk, weights = self._risk_and_weights(losses, weight)
+        explained = self._explained(risk, loss, y, weight)
+        cut = quantile(losses, share, weight)
         held = np.maximum(losses, cut)
         np.divide(cut, held, out=held, where=held > 0.0)
         held *= 1.0 / len(y) if weight is None else weight / weight.sum()
         held *= 1.0 - explained
         held += explained * weights
         return held
+
+    def _explained(
+        self, risk: float, loss: Loss, y: Floats, weight: Floats | None
+    ) -> float:
+        """By how much of the constant's risk the scores are better; 0 to 1."""
+        before = self._risk_of_constant(loss, y, weight)
+        return max(1.0 - risk / before, 0.0) if before > 0.0 else 1.0
 
     def _risk_of_constant(self, loss: Loss, y: Floats, weight: Floats | None) -> float:
         """Risk of the best scores that are the same for all rows."""
@@ -378,27 +388,11 @@ def _same(a: Floats | None, b: Floats | None) -> bool:
     return a is b or (a is not None and b is not None and np.array_equal(a, b))
 
 
-def _kept(losses: Floats, share: float) -> tuple[float, Floats]:
-    """Mean of the lowest losses and its weights; ties at the cut share."""
-    rows, cut = share * len(losses), _quantile(losses, share, None)
-    weights = (losses < cut) / rows
-    tied = losses == cut
-    left = 1.0 - float(weights.sum())
-    weights[tied] = max(left, 0.0) / max(int(tied.sum()), 1)
-    return float(weights @ losses), weights
-
-
-def _quantile(losses: Floats, level: float, weight: Floats | None) -> float:
-    """The loss below which this share of the mass lies; the largest at one."""
-    if level >= 1.0:
-        return float(losses.max())
-    if weight is None:
-        place = min(int(level * len(losses)), len(losses) - 1)
-        return float(np.partition(losses, place)[place])
-    order = ascending(losses)
-    mass = np.cumsum(weight[order])
-    place = int(np.searchsorted(mass, level * mass[-1], side="right"))
-    return float(losses[order[min(place, len(losses) - 1)]])
+def _check_finite(losses: Floats) -> None:
+    if not np.isfinite(losses.sum()):
+        rule, remedy = "of finite losses", "lower the learning rate"
+        seen = float(losses[~np.isfinite(losses)][0])
+        raise ValueError(refused("lrisk.boosting", "y_pred", rule, seen, remedy))
 
 
 def _known(loss: str | Loss) -> Loss:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ._arrays import check_weights, unmasked
 from ._jit import jit
 from ._params import refused
-from ._sorting import argsort, assign_by_rank, share_by_rank
+from ._sorting import argsort, assign_by_rank, share_by_rank, value_at
 from ._typing import Floats, Indices
 from .spectra import Spectrum, parse_spectrum
 
@@ -162,8 +162,7 @@ class Ranking:
         """The loss at which a superquantile's tail begins; its rows, fractional."""
         start = self.spectrum.support[0]
         place = min(int(self.n_rows * start), self.n_rows - 1)
-        threshold = float(np.partition(losses, place)[place])
-        return threshold, self.n_rows * (1.0 - start)
+        return value_at(losses, place), self.n_rows * (1.0 - start)
 
     def shared_weights(self, losses: Floats, tied: float = 0.0) -> Floats:
         """λ as in `weights`, but tied losses share their block's weight by mass.
