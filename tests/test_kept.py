@@ -40,6 +40,9 @@ def test_the_start_holds_back_what_lies_beyond_the_cut(losses):
     np.testing.assert_allclose(start, share / n)
     mixed = 0.75 * start + 0.25 * kept.weights(losses)
     np.testing.assert_allclose(kept.weights(losses, 0.75), mixed)
+    over = losses.copy()
+    assert kept.weights(over, 0.75, out=over) is over
+    np.testing.assert_array_equal(over, kept.weights(losses, 0.75))
 
 
 def test_a_quantile_of_weights_is_that_of_copies():

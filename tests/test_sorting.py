@@ -94,7 +94,12 @@ def test_selection_ends_where_values_are_not_numbers():
 def shared(values):
     """What `share_by_rank` makes of the ranks themselves."""
     out = np.empty(len(values))
-    assert share_by_rank(values, np.arange(len(values)) * 1.0, out)
+    total = share_by_rank(values, np.arange(len(values)) * 1.0, out)
+    with np.errstate(over="ignore"):
+        assert total == pytest.approx(values @ out, rel=1e-12)
+    over = np.ascontiguousarray(values).copy()
+    assert share_by_rank(over, np.arange(len(values)) * 1.0, over) == total
+    np.testing.assert_array_equal(over, out)
     return out
 
 
@@ -130,7 +135,8 @@ def test_equal_values_share_their_ranks():
 
 
 def test_few_values_are_not_binned():
-    assert not share_by_rank(np.ones(SMALL - 1), np.ones(SMALL - 1), np.empty(1))
+    few = np.ones(SMALL - 1)
+    assert share_by_rank(few, few, np.empty(1)) is None
 
 
 @settings(max_examples=50, deadline=None)

@@ -52,17 +52,17 @@ def assign_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
     return bool(close <= values.size // 100)
 
 
-def share_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
+def share_by_rank(values: Floats, ranked: Floats, out: Floats) -> float | None:
     """As `assign_by_rank`, but values within a bin share its entries equally.
 
     There are 2¹⁶ bins of the floats' bits from `FLOOR` times the largest value on: at
     most some .2 % of a value is the width of its bin, and two passes over the values
-    are all it takes. False where the values are too few.
+    are all it takes. `out` may be the values themselves. Gives Σ out·values, or None
+    where the values are too few.
     """
     if values.size < SMALL:
-        return False
-    _share_by_rank(np.ascontiguousarray(values), ranked, out, FLOOR)
-    return True
+        return None
+    return float(_share_by_rank(np.ascontiguousarray(values), ranked, out, FLOOR))
 
 
 def value_at(values: Floats, place: int) -> float:
@@ -154,8 +154,12 @@ def _share_by_rank(values: Any, ranked: Any, out: Any, floor: Any) -> Any:
             total += ranked[i]
         start += counts[k]
         means[k] = total / max(counts[k], 1)
+    risk = 0.0
     for i in range(n):
-        out[i] = means[(max(bits[i], least) - least) >> shift]
+        mean = means[(max(bits[i], least) - least) >> shift]
+        risk += mean * values[i]
+        out[i] = mean
+    return risk
 
 
 @jit(fastmath=False)

@@ -254,17 +254,17 @@ class _OfLosses:
         return loss
 
     def _risk_and_weights(
-        self, losses: Floats, weight: Floats | None
+        self, losses: Floats, weight: Floats | None, out: Floats | None = None
     ) -> tuple[float, Floats]:
-        """The risk, and λ in the order of the rows."""
+        """The risk, and λ in the order of the rows; `out` may be the losses."""
         _check_finite(losses)
         if weight is None or weight.strides == (0,):
             if self.spectrum.keeps:
                 lowest = Kept.of(losses, self.spectrum.support[1])
-                return lowest.risk, lowest.weights(losses)
+                return lowest.risk, lowest.weights(losses, out=out)
             if self._ranking is None or self._ranking.n_rows != losses.size:
                 self._ranking = Ranking(self.spectrum, losses.size)
-            return self._ranking.risk_and_weights(losses, exact=False)
+            return self._ranking.risk_and_weights(losses, exact=False, out=out)
         kept = weight > 0.0
         part = Ranking(self.spectrum, int(kept.sum()), weight[kept])
         weights = np.zeros(losses.size)
@@ -314,17 +314,16 @@ class SpectralObjective(_OfLosses):
 
         In the start a row counts like any other, in inverse proportion to its loss
         where that is beyond the cut: one that is right can come back, one that is wrong
-        pulls no harder than those at the cut.
+        pulls no harder than those at the cut. The losses may be overwritten.
         """
         if not self.spectrum.trims:
-            return self._risk_and_weights(losses, weight)[1]
+            return self._risk_and_weights(losses, weight, out=losses)[1]
         share = self.spectrum.support[1]
         if self.spectrum.keeps and (weight is None or weight.strides == (0,)):
             _check_finite(losses)
             kept = Kept.of(losses, share)
-            return kept.weights(
-                losses, 1.0 - self._explained(kept.risk, loss, y, weight)
-            )
+            start = 1.0 - self._explained(kept.risk, loss, y, weight)
+            return kept.weights(losses, start, out=losses)
         risk, weights = self._risk_and_weights(losses, weight)
         explained = self._explained(risk, loss, y, weight)
         cut = quantile(losses, share, weight)

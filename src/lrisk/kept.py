@@ -29,13 +29,16 @@ class Kept(NamedTuple):
         left = max(rows - below, 0.0)
         return cls((total + left * cut) / rows, cut, 1.0 / rows, left / (tied * rows))
 
-    def weights(self, losses: Floats, start: float = 0.0) -> Floats:
+    def weights(
+        self, losses: Floats, start: float = 0.0, out: Floats | None = None
+    ) -> Floats:
         """λ, mixed with this share of weights that only hold back.
 
         There a row counts like any other, and beyond the cut in inverse proportion to
-        its loss: min(1, cut/ℓ)/n.
+        its loss: min(1, cut/ℓ)/n. They may be written over the losses.
         """
-        weights, rest = np.empty(len(losses)), 1.0 - start
+        weights = np.empty(len(losses)) if out is None else out
+        rest = 1.0 - start
         even = start / len(losses)
         _spread(losses, self.cut, rest * self.each, rest * self.tied, even, weights)
         return weights

@@ -112,25 +112,34 @@ class Ranking:
         return self.spectrum.selects
 
     def risk_and_weights(
-        self, losses: Floats, *, exact: bool = True
+        self, losses: Floats, *, exact: bool = True, out: Floats | None = None
     ) -> tuple[float, Floats]:
         """The risk and a λ that attains it, without an argsort where one is not needed.
 
         Losses must not be negative. Tied ones share in no particular way. With
         ``exact=False`` losses that agree in some three digits share their weight under
         a smooth increasing spectrum: λ is in the permutahedron all the same, and the
-        risk is λ·ℓ, too small by a share of some 10⁻⁸.
+        risk is λ·ℓ, too small by a share of some 10⁻⁸. λ may be written to `out`, which
+        may be the losses: of a million rows new memory costs as much as ranking them.
         """
         if self.spectrum.monotone == "flat":
             return float(self.mass @ losses), self.mass
         if self.selects and self.equal:
-            weights = np.empty(self.n_rows)
+            weights = np.empty(self.n_rows) if out is None else out
             return _tail(losses, *self._threshold(losses), weights), weights
-        if self.equal:
+        if (
+            self.equal
+            and not exact
+            and self.spectrum.smooth
+            and not self.spectrum.trims
+        ):
+            weights = np.empty(self.n_rows) if out is None else out
+            risk = share_by_rank(losses, self._equal_sigma, weights)
+            if risk is not None:
+                return risk, weights
+        elif self.equal:
             weights = np.empty(self.n_rows)
-            rough = not exact and self.spectrum.smooth and not self.spectrum.trims
-            assign = share_by_rank if rough else assign_by_rank
-            if assign(losses, self._equal_sigma, weights):
+            if assign_by_rank(losses, self._equal_sigma, weights):
                 return float(weights @ losses), weights
         weights = self.weights(losses)
         return float(weights @ losses), weights
