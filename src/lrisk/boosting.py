@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit
 
 from ._params import refused
+from ._sorting import value_at
 from ._typing import Floats
 from .kept import Kept, quantile
 from .losses import Logistic, Loss, Multinomial, Squared, parse_loss
@@ -240,7 +241,10 @@ class _OfLosses:
                 raise ValueError(message)
             return loss
         n_classes = 2 if z.ndim == 1 else z.shape[1]
-        wrong = (y < 0) | (y >= n_classes) | (y != np.floor(y))
+        if n_classes == 2:
+            wrong = (y != 0.0) & (y != 1.0)
+        else:
+            wrong = (y < 0) | (y >= n_classes) | (y != np.floor(y))
         if wrong.any():
             rule, remedy = f"0 to {n_classes - 1}, numbers of classes", "encode them"
             seen = float(y[wrong][0])
@@ -259,9 +263,6 @@ class _OfLosses:
         """The risk, and λ in the order of the rows; `out` may be the losses."""
         _check_finite(losses)
         if weight is None or weight.strides == (0,):
-            if self.spectrum.keeps:
-                lowest = Kept.of(losses, self.spectrum.support[1])
-                return lowest.risk, lowest.weights(losses, out=out)
             if self._ranking is None or self._ranking.n_rows != losses.size:
                 self._ranking = Ranking(self.spectrum, losses.size)
             return self._ranking.risk_and_weights(losses, exact=False, out=out)
@@ -270,6 +271,12 @@ class _OfLosses:
         weights = np.zeros(losses.size)
         risk, weights[kept] = part.risk_and_weights(losses[kept])
         return risk, weights
+
+    def _risk(self, losses: Floats, weight: Floats | None) -> float:
+        if self.spectrum.keeps and (weight is None or weight.strides == (0,)):
+            _check_finite(losses)
+            return Kept.of(losses, self.spectrum.support[1]).risk
+        return self._risk_and_weights(losses, weight)[0]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_ranking": None, "_constant": None}
@@ -347,16 +354,17 @@ class SpectralObjective(_OfLosses):
             targets, weights, risk = self._constant
             if np.array_equal(targets, y) and _same(weights, weight):
                 return risk
-        mass = np.full(len(y), 1.0 / len(y))
-        if weight is not None:
-            mass = weight / weight.sum()
         if loss.classifies:
+            mass = np.full(len(y), 1.0 / len(y))
+            if weight is not None:
+                mass = weight / weight.sum()
             n_scores = int(y.max()) + 1 if loss.per_class else 1
             constant = loss.constant_scores(y, mass, n_scores)
         else:  # the median: a mean may be that of the wrong rows
-            constant = np.asarray(np.median(y))
+            middle = (value_at(y, k) for k in ((len(y) - 1) // 2, len(y) // 2))
+            constant = np.asarray(0.5 * sum(middle))
         scores = np.broadcast_to(constant, (len(y), *np.shape(constant)))
-        risk, _ = self._risk_and_weights(loss.value(y, scores), weight)
+        risk = self._risk(loss.value(y, scores), weight)
         self._constant = y, weight, risk
         return risk
 
@@ -369,7 +377,7 @@ class LightGBMMetric(_OfLosses):
     ) -> tuple[str, float, bool]:
         """Name, risk, and that larger is not better."""
         loss, y, z, weight = self._rows(y_true, y_pred, sample_weight)
-        risk = self._risk_and_weights(loss.value(y, z), weight)[0]
+        risk = self._risk(loss.value(y, z), weight)
         return self.__name__, risk, False
 
 
@@ -379,7 +387,7 @@ class XGBoostMetric(_OfLosses):
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The risk; of a data set with its name."""
         loss, y, z, weight = self._rows(y_true, y_pred, sample_weight)
-        risk = self._risk_and_weights(loss.value(y, z), weight)[0]
+        risk = self._risk(loss.value(y, z), weight)
         return (self.__name__, risk) if hasattr(y_pred, "get_label") else risk
 
 

@@ -68,9 +68,10 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         ``"absolute"``, ``"huber:1.35"``, ``"pinball:0.9"``; of classifiers ``"log"``
         (also ``"auto"``), the logarithmic loss of `predict_proba`.
     cv : int, splitter or None, default=5
-        Folds for losses of rows that a model has not seen; an int shuffles. Every
-        round then fits once for each fold. None means losses of the training rows:
-        right for linear models, and n_folds times as fast.
+        Folds for losses of rows that a model has not seen; an int shuffles the rows
+        that have weight, and spreads each class over the folds. Every round then fits
+        once for each fold. None means losses of the training rows: right for linear
+        models, and n_folds times as fast.
     max_iter : int, default=20
         Most rounds after the ordinary one.
     n_iter_no_change : int, default=5

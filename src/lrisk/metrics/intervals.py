@@ -135,7 +135,7 @@ def risk_interval(
         How much rows count; 0 like no row. Only ratios matter: a weight of 2 does not
         say that the row was seen twice, as two rows of that loss would.
     n_resamples : int, default=999
-        Of the bootstrap; the time grows with n times that (a second for 10⁵ rows and
+        Of the bootstrap; the time grows with n times that (0.2 seconds for 10⁵ rows and
         200 resamples).
     random_state : int, Generator or None, default=0
         Decides the resamples of the bootstrap.
@@ -143,7 +143,8 @@ def risk_interval(
     Returns
     -------
     RiskInterval
-        Named `risk`, `low`, `high` and `tail_rows`.
+        Named `risk`, `low`, `high` and `tail_rows`. Of a tail of a single row nothing
+        is known, and the ends are the bounds.
 
     Warns
     -----
