@@ -162,6 +162,10 @@ def test_the_risk_and_weights_at_once(n, exact, spectrum, weighted):
     assert risk <= ranking.risk(losses) * (1 + 1e-12)
     if exact:  # no two losses tie
         np.testing.assert_allclose(weights, ranking.weights(losses), atol=1e-14)
+    over = losses.copy()
+    again, written = ranking.risk_and_weights(over, exact=exact, out=over)
+    assert again == risk
+    np.testing.assert_array_equal(written, weights)
 
 
 @pytest.mark.parametrize("q", [0.0, 0.25, 0.3, 0.5, 0.9, 0.999])

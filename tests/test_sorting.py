@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from lrisk import _sorting
 from lrisk._jit import jit
-from lrisk._sorting import FLOOR, SMALL, argsort, select, share_by_rank
+from lrisk._sorting import FLOOR, SMALL, argsort, select, share_by_rank, value_at
 
 
 def same(values):
@@ -94,7 +94,12 @@ def test_selection_ends_where_values_are_not_numbers():
 def shared(values):
     """What `share_by_rank` makes of the ranks themselves."""
     out = np.empty(len(values))
-    assert share_by_rank(values, np.arange(len(values)) * 1.0, out)
+    total = share_by_rank(values, np.arange(len(values)) * 1.0, out)
+    with np.errstate(over="ignore"):
+        assert total == pytest.approx(values @ out, rel=1e-12)
+    over = np.ascontiguousarray(values).copy()
+    assert share_by_rank(over, np.arange(len(values)) * 1.0, over) == total
+    np.testing.assert_array_equal(over, out)
     return out
 
 
@@ -130,4 +135,27 @@ def test_equal_values_share_their_ranks():
 
 
 def test_few_values_are_not_binned():
-    assert not share_by_rank(np.ones(SMALL - 1), np.ones(SMALL - 1), np.empty(1))
+    few = np.ones(SMALL - 1)
+    assert share_by_rank(few, few, np.empty(1)) is None
+
+
+@settings(max_examples=50, deadline=None)
+@given(arrays(np.float64, st.integers(1, 400), elements=st.floats(allow_nan=False)))
+def test_the_value_at_a_place_is_that_of_a_sort(values):
+    with mock.patch.object(_sorting, "MANY", 0):
+        found = [value_at(values, place) for place in range(len(values))]
+    np.testing.assert_array_equal(found, np.sort(values))
+
+
+def test_the_value_at_a_place_among_very_many():
+    rng = np.random.default_rng(0)
+    for values in (
+        rng.normal(size=150_001) ** 2,
+        rng.normal(size=150_001),
+        np.full(150_001, 0.25),
+        rng.integers(0, 3, 300_000)[::2] * 1.0,
+    ):
+        before = values.copy()
+        for place in (0, 1000, len(values) // 2, len(values) - 1):
+            assert value_at(values, place) == np.sort(values)[place]
+        np.testing.assert_array_equal(values, before)

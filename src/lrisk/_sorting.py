@@ -9,6 +9,8 @@ from ._typing import Floats, Indices
 
 #: Below this many values a comparison sort is as fast, and need not be compiled.
 SMALL = 800
+#: From this many values on a copy of them does not fit into a processor's cache.
+MANY = 100_000
 #: Largest displacement that is still mended by insertion.
 REACH = 48
 #: Share of the largest value below which `share_by_rank` has one bin. Under an
@@ -50,17 +52,37 @@ def assign_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
     return bool(close <= values.size // 100)
 
 
-def share_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
+def share_by_rank(values: Floats, ranked: Floats, out: Floats) -> float | None:
     """As `assign_by_rank`, but values within a bin share its entries equally.
 
     There are 2¹⁶ bins of the floats' bits from `FLOOR` times the largest value on: at
     most some .2 % of a value is the width of its bin, and two passes over the values
-    are all it takes. False where the values are too few.
+    are all it takes. `out` may be the values themselves. Gives Σ out·values, or None
+    where the values are too few.
     """
     if values.size < SMALL or not available():
-        return False
-    _share_by_rank(np.ascontiguousarray(values), ranked, out, FLOOR)
-    return True
+        return None
+    return float(_share_by_rank(np.ascontiguousarray(values), ranked, out, FLOOR))
+
+
+def value_at(values: Floats, place: int) -> float:
+    """The value that would be at a place (from zero) if sorted; changes nothing.
+
+    Very many values are not copied, as a selection would: they are counted by their
+    leading bits (sign, exponent, four of the mantissa), and those that agree in them
+    with the one that is sought are few.
+    """
+    if values.size < MANY or not available():
+        return float(np.partition(values, place)[place])
+    values = np.ascontiguousarray(values)
+    counts = np.zeros(1 << 16, np.int64)
+    _count_by_leading_bits(values.view(np.uint64), counts)
+    ends = np.cumsum(counts)
+    digit = int(np.searchsorted(ends, place, side="right"))
+    near = np.empty(counts[digit])
+    _take_by_leading_bits(values, values.view(np.uint64), digit, near)
+    place -= int(ends[digit] - counts[digit])
+    return float(np.partition(near, place)[place])
 
 
 @jit(fastmath=False, inner=True)
@@ -132,8 +154,12 @@ def _share_by_rank(values: Any, ranked: Any, out: Any, floor: Any) -> Any:
             total += ranked[i]
         start += counts[k]
         means[k] = total / max(counts[k], 1)
+    risk = 0.0
     for i in range(n):
-        out[i] = means[(max(bits[i], least) - least) >> shift]
+        mean = means[(max(bits[i], least) - least) >> shift]
+        risk += mean * values[i]
+        out[i] = mean
+    return risk
 
 
 @jit(fastmath=False)
@@ -192,6 +218,21 @@ def _key(bits: Any) -> Any:
     if bits >> np.uint64(63):
         return ~bits
     return bits | np.uint64(1 << 63)
+
+
+@jit(fastmath=False)
+def _count_by_leading_bits(bits: Any, counts: Any) -> Any:
+    for i in range(bits.shape[0]):
+        counts[_key(bits[i]) >> np.uint64(48)] += 1
+
+
+@jit(fastmath=False)
+def _take_by_leading_bits(values: Any, bits: Any, digit: Any, out: Any) -> Any:
+    place = 0
+    for i in range(bits.shape[0]):
+        if _key(bits[i]) >> np.uint64(48) == np.uint64(digit):
+            out[place] = values[i]
+            place += 1
 
 
 @jit(fastmath=False, inner=True)

@@ -15,11 +15,13 @@ import numpy as np
 from scipy.special import expit
 
 from ._params import refused
+from ._sorting import value_at
 from ._typing import Floats
+from .kept import Kept, quantile
 from .losses import Logistic, Loss, Multinomial, Squared, parse_loss
 from .losses.clipped import ClippedResidual
 from .losses.multinomial import softmax
-from .ranking import Ranking, ascending
+from .ranking import Ranking
 from .spectra import Spectrum, parse_spectrum
 
 __all__ = ["lightgbm_metric", "objective", "probabilities", "xgboost_metric"]
@@ -239,7 +241,10 @@ class _OfLosses:
                 raise ValueError(message)
             return loss
         n_classes = 2 if z.ndim == 1 else z.shape[1]
-        wrong = (y < 0) | (y >= n_classes) | (y != np.floor(y))
+        if n_classes == 2:
+            wrong = (y != 0.0) & (y != 1.0)
+        else:
+            wrong = (y < 0) | (y >= n_classes) | (y != np.floor(y))
         if wrong.any():
             rule, remedy = f"0 to {n_classes - 1}, numbers of classes", "encode them"
             seen = float(y[wrong][0])
@@ -253,24 +258,25 @@ class _OfLosses:
         return loss
 
     def _risk_and_weights(
-        self, losses: Floats, weight: Floats | None
+        self, losses: Floats, weight: Floats | None, out: Floats | None = None
     ) -> tuple[float, Floats]:
-        """The risk, and λ in the order of the rows."""
-        if not np.isfinite(losses.sum()):
-            rule, remedy = "of finite losses", "lower the learning rate"
-            seen = float(losses[~np.isfinite(losses)][:1].sum())
-            raise ValueError(refused("lrisk.boosting", "y_pred", rule, seen, remedy))
+        """The risk, and λ in the order of the rows; `out` may be the losses."""
+        _check_finite(losses)
         if weight is None or weight.strides == (0,):
-            if self.spectrum.keeps and losses.size > 1:
-                return _kept(losses, self.spectrum.support[1])
             if self._ranking is None or self._ranking.n_rows != losses.size:
                 self._ranking = Ranking(self.spectrum, losses.size)
-            return self._ranking.risk_and_weights(losses, exact=False)
+            return self._ranking.risk_and_weights(losses, exact=False, out=out)
         kept = weight > 0.0
         part = Ranking(self.spectrum, int(kept.sum()), weight[kept])
         weights = np.zeros(losses.size)
         risk, weights[kept] = part.risk_and_weights(losses[kept])
         return risk, weights
+
+    def _risk(self, losses: Floats, weight: Floats | None) -> float:
+        if self.spectrum.keeps and (weight is None or weight.strides == (0,)):
+            _check_finite(losses)
+            return Kept.of(losses, self.spectrum.support[1]).risk
+        return self._risk_and_weights(losses, weight)[0]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_ranking": None, "_constant": None}
@@ -285,10 +291,11 @@ class SpectralObjective(_OfLosses):
         """Gradient and curvature of every row, of the shape of the scores."""
         loss, y, z, weight = self._rows(y_true, y_pred, sample_weight)
         losses, slopes = loss.value_and_derivative(y, z)
-        risk, weights = self._risk_and_weights(losses, weight)
-        if self.spectrum.trims:
-            weights = self._begun(loss, y, losses, risk, weights, weight)
-        weights = weights * (float(len(y)) if weight is None else float(weight.sum()))
+        weights = self._weights(loss, y, losses, weight)
+        total = float(len(y)) if weight is None else float(weight.sum())
+        # Equal weights are those of the ranking, which keeps them.
+        shared = self.spectrum.monotone == "flat"
+        weights = np.multiply(weights, total, out=None if shared else weights)
         if isinstance(loss, Squared):
             slopes *= weights
             return slopes, weights
@@ -307,24 +314,26 @@ class SpectralObjective(_OfLosses):
         curvature *= weights
         return slopes, curvature
 
-    def _begun(
-        self,
-        loss: Loss,
-        y: Floats,
-        losses: Floats,
-        risk: float,
-        weights: Floats,
-        weight: Floats | None,
+    def _weights(
+        self, loss: Loss, y: Floats, losses: Floats, weight: Floats | None
     ) -> Floats:
-        """Weights of a trimmed spectrum, mixed with the start's in the beginning.
+        """λ; of a trimmed spectrum mixed with the start's in the beginning.
 
         In the start a row counts like any other, in inverse proportion to its loss
         where that is beyond the cut: one that is right can come back, one that is wrong
-        pulls no harder than those at the cut.
+        pulls no harder than those at the cut. The losses may be overwritten.
         """
-        before = self._risk_of_constant(loss, y, weight)
-        explained = max(1.0 - risk / before, 0.0) if before > 0.0 else 1.0
-        cut = _quantile(losses, self.spectrum.support[1], weight)
+        if not self.spectrum.trims:
+            return self._risk_and_weights(losses, weight, out=losses)[1]
+        share = self.spectrum.support[1]
+        if self.spectrum.keeps and (weight is None or weight.strides == (0,)):
+            _check_finite(losses)
+            kept = Kept.of(losses, share)
+            start = 1.0 - self._explained(kept.risk, loss, y, weight)
+            return kept.weights(losses, start, out=losses)
+        risk, weights = self._risk_and_weights(losses, weight)
+        explained = self._explained(risk, loss, y, weight)
+        cut = quantile(losses, share, weight)
         held = np.maximum(losses, cut)
         np.divide(cut, held, out=held, where=held > 0.0)
         held *= 1.0 / len(y) if weight is None else weight / weight.sum()
@@ -332,22 +341,30 @@ class SpectralObjective(_OfLosses):
         held += explained * weights
         return held
 
+    def _explained(
+        self, risk: float, loss: Loss, y: Floats, weight: Floats | None
+    ) -> float:
+        """By how much of the constant's risk the scores are better; 0 to 1."""
+        before = self._risk_of_constant(loss, y, weight)
+        return max(1.0 - risk / before, 0.0) if before > 0.0 else 1.0
+
     def _risk_of_constant(self, loss: Loss, y: Floats, weight: Floats | None) -> float:
         """Risk of the best scores that are the same for all rows."""
         if self._constant is not None:
             targets, weights, risk = self._constant
             if np.array_equal(targets, y) and _same(weights, weight):
                 return risk
-        mass = np.full(len(y), 1.0 / len(y))
-        if weight is not None:
-            mass = weight / weight.sum()
         if loss.classifies:
+            mass = np.full(len(y), 1.0 / len(y))
+            if weight is not None:
+                mass = weight / weight.sum()
             n_scores = int(y.max()) + 1 if loss.per_class else 1
             constant = loss.constant_scores(y, mass, n_scores)
         else:  # the median: a mean may be that of the wrong rows
-            constant = np.asarray(np.median(y))
+            middle = (value_at(y, k) for k in ((len(y) - 1) // 2, len(y) // 2))
+            constant = np.asarray(0.5 * sum(middle))
         scores = np.broadcast_to(constant, (len(y), *np.shape(constant)))
-        risk, _ = self._risk_and_weights(loss.value(y, scores), weight)
+        risk = self._risk(loss.value(y, scores), weight)
         self._constant = y, weight, risk
         return risk
 
@@ -360,7 +377,7 @@ class LightGBMMetric(_OfLosses):
     ) -> tuple[str, float, bool]:
         """Name, risk, and that larger is not better."""
         loss, y, z, weight = self._rows(y_true, y_pred, sample_weight)
-        risk = self._risk_and_weights(loss.value(y, z), weight)[0]
+        risk = self._risk(loss.value(y, z), weight)
         return self.__name__, risk, False
 
 
@@ -370,7 +387,7 @@ class XGBoostMetric(_OfLosses):
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The risk; of a data set with its name."""
         loss, y, z, weight = self._rows(y_true, y_pred, sample_weight)
-        risk = self._risk_and_weights(loss.value(y, z), weight)[0]
+        risk = self._risk(loss.value(y, z), weight)
         return (self.__name__, risk) if hasattr(y_pred, "get_label") else risk
 
 
@@ -378,27 +395,11 @@ def _same(a: Floats | None, b: Floats | None) -> bool:
     return a is b or (a is not None and b is not None and np.array_equal(a, b))
 
 
-def _kept(losses: Floats, share: float) -> tuple[float, Floats]:
-    """Mean of the lowest losses and its weights; ties at the cut share."""
-    rows, cut = share * len(losses), _quantile(losses, share, None)
-    weights = (losses < cut) / rows
-    tied = losses == cut
-    left = 1.0 - float(weights.sum())
-    weights[tied] = max(left, 0.0) / max(int(tied.sum()), 1)
-    return float(weights @ losses), weights
-
-
-def _quantile(losses: Floats, level: float, weight: Floats | None) -> float:
-    """The loss below which this share of the mass lies; the largest at one."""
-    if level >= 1.0:
-        return float(losses.max())
-    if weight is None:
-        place = min(int(level * len(losses)), len(losses) - 1)
-        return float(np.partition(losses, place)[place])
-    order = ascending(losses)
-    mass = np.cumsum(weight[order])
-    place = int(np.searchsorted(mass, level * mass[-1], side="right"))
-    return float(losses[order[min(place, len(losses) - 1)]])
+def _check_finite(losses: Floats) -> None:
+    if not np.isfinite(losses.sum()):
+        rule, remedy = "of finite losses", "lower the learning rate"
+        seen = float(losses[~np.isfinite(losses)][0])
+        raise ValueError(refused("lrisk.boosting", "y_pred", rule, seen, remedy))
 
 
 def _known(loss: str | Loss) -> Loss:

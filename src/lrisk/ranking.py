@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ._arrays import check_weights, unmasked
 from ._jit import jit
 from ._params import refused
-from ._sorting import argsort, assign_by_rank, share_by_rank
+from ._sorting import argsort, assign_by_rank, share_by_rank, value_at
 from ._typing import Floats, Indices
 from .spectra import Spectrum, parse_spectrum
 
@@ -112,25 +112,34 @@ class Ranking:
         return self.spectrum.selects
 
     def risk_and_weights(
-        self, losses: Floats, *, exact: bool = True
+        self, losses: Floats, *, exact: bool = True, out: Floats | None = None
     ) -> tuple[float, Floats]:
         """The risk and a λ that attains it, without an argsort where one is not needed.
 
         Losses must not be negative. Tied ones share in no particular way. With
         ``exact=False`` losses that agree in some three digits share their weight under
         a smooth increasing spectrum: λ is in the permutahedron all the same, and the
-        risk is λ·ℓ, too small by a share of some 10⁻⁸.
+        risk is λ·ℓ, too small by a share of some 10⁻⁸. λ may be written to `out`, which
+        may be the losses: of a million rows new memory costs as much as ranking them.
         """
         if self.spectrum.monotone == "flat":
             return float(self.mass @ losses), self.mass
         if self.selects and self.equal:
-            weights = np.empty(self.n_rows)
+            weights = np.empty(self.n_rows) if out is None else out
             return _tail(losses, *self._threshold(losses), weights), weights
-        if self.equal:
+        if (
+            self.equal
+            and not exact
+            and self.spectrum.smooth
+            and not self.spectrum.trims
+        ):
+            weights = np.empty(self.n_rows) if out is None else out
+            risk = share_by_rank(losses, self._equal_sigma, weights)
+            if risk is not None:
+                return risk, weights
+        elif self.equal:
             weights = np.empty(self.n_rows)
-            rough = not exact and self.spectrum.smooth and not self.spectrum.trims
-            assign = share_by_rank if rough else assign_by_rank
-            if assign(losses, self._equal_sigma, weights):
+            if assign_by_rank(losses, self._equal_sigma, weights):
                 return float(weights @ losses), weights
         weights = self.weights(losses)
         return float(weights @ losses), weights
@@ -162,8 +171,7 @@ class Ranking:
         """The loss at which a superquantile's tail begins; its rows, fractional."""
         start = self.spectrum.support[0]
         place = min(int(self.n_rows * start), self.n_rows - 1)
-        threshold = float(np.partition(losses, place)[place])
-        return threshold, self.n_rows * (1.0 - start)
+        return value_at(losses, place), self.n_rows * (1.0 - start)
 
     def shared_weights(self, losses: Floats, tied: float = 0.0) -> Floats:
         """λ as in `weights`, but tied losses share their block's weight by mass.
@@ -341,15 +349,17 @@ def ascending(losses: Floats) -> Indices:
     return argsort(losses)
 
 
-def check_losses(losses: ArrayLike) -> Floats:
+def check_losses(
+    losses: ArrayLike, owner: str = "lrisk", name: str = "losses"
+) -> Floats:
     """Losses as a finite, non-empty float array of one dimension."""
     array = np.asarray(unmasked(losses), dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         rule, remedy = "a 1-d array of at least one loss", "pass one loss for each row"
-        raise ValueError(refused("lrisk", "losses", rule, array.shape, remedy))
+        raise ValueError(refused(owner, name, rule, array.shape, remedy))
     if not np.all(np.isfinite(array)):
         bad = array[~np.isfinite(array)][0]
-        raise ValueError(refused("lrisk", "losses", "finite", bad, "remove such rows"))
+        raise ValueError(refused(owner, name, "finite", bad, "remove such rows"))
     return array
 
 

@@ -205,3 +205,65 @@ def test_a_refused_fit_changes_nothing():
     with pytest.raises(ValueError, match="NaN"):
         model.fit(X, np.full(len(Y), np.nan))
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_fewer_rows_than_folds_are_refused_with_what_helps(n):
+    with pytest.raises(ValueError, match=rf"cv must be at most the number.*\({n}\)"):
+        RiskMeta(Ridge()).fit(X[:n], Y[:n])
+    weight = np.r_[np.ones(n), np.zeros(5)]
+    with pytest.raises(ValueError, match=rf"cv must be at most the number.*\({n}\)"):
+        RiskMeta(Ridge()).fit(X[: n + 5], Y[: n + 5], weight)
+    alone = RiskMeta(Ridge(), cv=None).fit(X[:n], Y[:n])
+    assert alone.risk_weights_.sum() == pytest.approx(1.0)
+
+
+def test_rows_without_weight_are_in_no_fold():
+    """They change no figure, wherever they lie and whatever they hold."""
+    some = np.arange(0, len(Y), 9)
+    weight = np.zeros(len(Y))
+    weight[some] = 1.0
+    model = RiskMeta(Ridge(), max_iter=3, random_state=0)
+    alone = clone(model).fit(X[some], Y[some])
+    among = clone(model).fit(X, Y, weight)
+    assert among.history_ == alone.history_
+    np.testing.assert_array_equal(among.risk_weights_[some], alone.risk_weights_)
+
+
+def test_a_splitter_s_fold_may_have_no_row_of_weight():
+    groups = np.arange(len(Y)) % 3
+    model = RiskMeta(Ridge(), cv=GroupKFold(3), max_iter=1)
+    fitted = clone(model).fit(X, Y, groups != 1, groups=groups)
+    assert np.isfinite(fitted.history_[0]["risk"])
+    with pytest.raises(ValueError, match="cv must be folds that leave rows"):
+        clone(model).fit(X, Y, groups == 1, groups=groups)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rare_class_lies_in_as_many_folds_as_it_can(seed):
+    """Two rows of it in one fold would leave the others nothing to learn it from."""
+    y = np.arange(len(Y)) < 2
+    model = RiskMeta(LogisticRegression(), max_iter=1, random_state=seed)
+    assert model.fit(X, y).n_iter_ >= 1
+
+
+def test_folds_of_one_class_are_told_apart_from_data_of_one_class():
+    y = np.arange(len(Y)) < 1
+    with pytest.raises(ValueError, match="cv must be folds that train on two classes"):
+        RiskMeta(LogisticRegression()).fit(X, y)
+    halves = KFold(2)
+    with pytest.raises(ValueError, match="cv must be folds that train on two classes"):
+        RiskMeta(LogisticRegression(), cv=halves).fit(X, np.arange(len(Y)) * 2 < len(Y))
+    with pytest.raises(ValueError, match="2 classes in the data"):
+        RiskMeta(LogisticRegression()).fit(X, np.zeros(len(Y)))
+
+
+def test_groups_that_a_number_of_folds_cannot_heed_are_told():
+    with pytest.warns(UserWarning, match="groups parameter is ignored"):
+        RiskMeta(Ridge(), cv=2, max_iter=0).fit(X, Y, groups=np.arange(len(Y)))
+
+
+def test_targets_too_large_to_square_are_refused():
+    with pytest.raises(ValueError, match=r"losses are finite.*scale the targets"):
+        RiskMeta(Ridge()).fit(X, 1e200 * Y)
+    assert np.all(RiskMeta(Ridge(), max_iter=2).fit(X, 0.0 * Y).predict(X) == 0.0)

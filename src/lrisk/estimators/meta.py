@@ -8,7 +8,6 @@ import sklearn
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,12 +16,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._arrays import unmasked
 from .._params import check_count, check_real, refused
 from .._typing import Floats, Indices
-from .._validation import generator, rows_of, unchanged_on_error
+from .._validation import rows_of, unchanged_on_error
 from ..losses import NUMBER_LOSSES, Loss, parse_loss
 from ..ranking import Ranking, check_row_weights
 from ..spectra import Spectrum, parse_spectrum
-
-Folds = list[tuple[Indices, Indices]]
+from ._folds import Folds, folds_of
 
 
 def _has(name: str) -> Any:
@@ -70,9 +68,10 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         ``"absolute"``, ``"huber:1.35"``, ``"pinball:0.9"``; of classifiers ``"log"``
         (also ``"auto"``), the logarithmic loss of `predict_proba`.
     cv : int, splitter or None, default=5
-        Folds for losses of rows that a model has not seen; an int shuffles. Every
-        round then fits once for each fold. None means losses of the training rows:
-        right for linear models, and n_folds times as fast.
+        Folds for losses of rows that a model has not seen; an int shuffles the rows
+        that have weight, and spreads each class over the folds. Every round then fits
+        once for each fold. None means losses of the training rows: right for linear
+        models, and n_folds times as fast.
     max_iter : int, default=20
         Most rounds after the ordinary one.
     n_iter_no_change : int, default=5
@@ -192,7 +191,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
             part, targets = rows_of(X, kept), y[kept]
         total = float(len(kept)) if own is None else float(own.sum())
         ranking = Ranking(spectrum, len(kept), own)
-        folds = self._folds(X, y, kept, groups)
+        folds = folds_of(self, y, kept, classifies, X, groups)
         weights = self._turns(part, targets, ranking, total, folds, keyword)
         self.estimator_ = self._fitted(part, targets, total * weights, keyword)
         self.n_iter_ = len(self.history_)
@@ -250,7 +249,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
             if not weights[train].sum() > 0.0:
                 rule, remedy = "wide enough to have rows in every fold", "lower cv"
                 raise ValueError(refused(self, "spectrum", rule, self.spectrum, remedy))
-            model = self._fitted(rows_of(X, train), y[train], weights[train], keyword)
+            model = self._fitted_to_fold(X, y, weights, train, keyword)
             losses[test] = self._row_losses(model, rows_of(X, test), y[test])
         return losses
 
@@ -265,11 +264,29 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         with sklearn.config_context(enable_metadata_routing=False):
             return model.fit(X, y, **{keyword: weights})
 
+    def _fitted_to_fold(
+        self, X: Any, y: Any, weights: Floats, train: Indices, keyword: str
+    ) -> Any:
+        targets = y[train]
+        try:
+            return self._fitted(rows_of(X, train), targets, weights[train], keyword)
+        except ValueError as error:
+            # Not every classifier learns from one class, and none can say that the
+            # others were held out.
+            alone = np.all(targets == targets[0]) and not np.all(y == targets[0])
+            if not (alone and is_classifier(self._inner())):
+                raise
+            rule = "folds that train on two classes or more"
+            remedy = "add rows of the others, or pass None for losses of training rows"
+            message = refused(self, "cv", rule, self.cv, remedy)
+            raise ValueError(message) from error
+
     def _row_losses(self, model: Any, X: Any, y: Any) -> Floats:
         if not is_classifier(self._inner()):
             loss = parse_loss("squared" if self.loss == "auto" else self.loss)
             predicted = np.asarray(model.predict(X), dtype=np.float64)
-            losses = loss.value(np.asarray(y, dtype=np.float64), predicted.ravel())
+            with np.errstate(over="ignore", invalid="ignore"):  # is refused below
+                losses = loss.value(np.asarray(y, dtype=np.float64), predicted.ravel())
         else:
             # A class that the fold lacked has probability zero.
             places = {name: at for at, name in enumerate(model.classes_.tolist())}
@@ -281,31 +298,6 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
             rule, remedy = "one whose losses are finite", "scale the targets"
             raise ValueError(refused(self, "estimator", rule, self.estimator, remedy))
         return losses
-
-    def _folds(self, X: Any, y: Any, kept: Indices, groups: Any) -> Folds | None:
-        """Places of training and held-out rows among those kept, by fold."""
-        if self.cv is None:
-            return None
-        cv, classifies = self.cv, is_classifier(self._inner())
-        if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-            check_count(self, "cv", cv, low=2)
-            salt = int(generator(self.random_state).integers(2**31))
-            fewest = int(np.unique(y, return_counts=True)[1].min()) if classifies else 0
-            kind = StratifiedKFold if fewest >= cv else KFold
-            cv = kind(int(cv), shuffle=True, random_state=salt)
-        else:
-            cv = check_cv(cv, y, classifier=classifies)
-        place = np.full(len(y), -1)
-        place[kept] = np.arange(len(kept))
-        folds = [
-            tuple(own[own >= 0] for own in (place[train], place[test]))
-            for train, test in cv.split(X, y, groups)
-        ]
-        held_out = np.concatenate([test for _, test in folds])
-        if not np.array_equal(np.sort(held_out), np.arange(len(kept))):
-            rule, remedy = "folds that hold every row out once", "pass KFold()"
-            raise ValueError(refused(self, "cv", rule, self.cv, remedy))
-        return folds
 
     def _check_parameters(self) -> tuple[Spectrum, str]:
         """The spectrum, and the keyword of the weights."""
