@@ -51,6 +51,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/docstrings.py
 
 # The site, in docs/_build/html; LRISK_DOCS_PLOT=0 leaves the examples unrun.
 docs: $(VENV)/.docs

@@ -35,6 +35,26 @@ def predict(estimator: Any, source: Any, output: Any, columns: Any = None) -> Pa
     Path
         The file, with the columns ``prediction`` and ``probability_<class>``, in the
         order of the rows.
+
+    See Also
+    --------
+    fit : Fits to rows that do not fit into memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import lrisk.outofcore
+    >>> from pyarrow import parquet
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> model = lrisk.RiskRegressor("mean").fit(X, X @ [1.0, 2.0])
+    >>> batches = (X[first : first + 50] for first in range(0, 200, 50))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = lrisk.outofcore.predict(model, batches, f"{folder}/new.parquet")
+    ...     table = parquet.read_table(written)
+    >>> np.allclose(table["prediction"].to_numpy(), model.predict(X))
+    True
     """
     check_is_fitted(estimator)
     pyarrow = arrow()
