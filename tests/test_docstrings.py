@@ -1,4 +1,4 @@
-"""What `make lint` says of docstrings: it looks at all that is public, and sees faults."""
+"""What `make lint` says of docstrings: it sees all that is public, and its faults."""
 
 import importlib.util
 import sys
