@@ -162,9 +162,9 @@ def audit(
     status 1 if more than 2 % of the rows do not fit, with 2 if it could not judge
     (lrisk --help lists all), and --json gives the next step everything that was found.
     """
-    check_installed("pandas", "jinja2", "rich")
+    check_installed("lrisk audit", "pandas", "jinja2", "rich")
     if parquet:
-        check_installed("pyarrow", extra="parquet")
+        check_installed("--parquet", "pyarrow")
     from .reading import read_audit, read_verdicts
 
     if fail_above is not None and fail_above != fail_above:
@@ -291,7 +291,7 @@ def fit(
     predictions need; what rows were judged by is not in it. How good the model is on
     rows it has not seen is printed.
     """
-    check_installed("pandas", "skops", "packaging")
+    check_installed("lrisk fit", "pandas", "skops", "packaging")
     from .models import fit_model
     from .settings import parsed_settings
     from .storage import save_model
@@ -326,7 +326,7 @@ def predict(model: Path, data: Path, no_header: bool, out: Path | None) -> None:
     of that prediction. Columns may stand in any order; those that the model does not
     use are ignored. Model files are skops files: what could run code is refused.
     """
-    check_installed("pandas", "skops", "packaging")
+    check_installed("lrisk predict", "pandas", "skops", "packaging")
     from .models import predict_with
     from .storage import load_model
     from .writing import predictions_csv, write_text
@@ -361,7 +361,7 @@ def list_estimators() -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def demo(out: Path, seed: int) -> None:
     """Audit a generated table with planted errors, and say how many were found."""
-    check_installed("jinja2", "rich")
+    check_installed("lrisk demo", "jinja2", "rich")
     from .demo import found_words, planted_errors
 
     _writable(out)

@@ -1,6 +1,5 @@
 """`lrisk.outofcore.predict`: predictions of rows that do not fit into memory."""
 
-import importlib
 import itertools
 import os
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._extras import optional
 from .._params import refused
-from .batches import ROWS, arrow
+from .batches import ROWS
 from .scratch import Scratch
 from .sources import opened
 
@@ -57,8 +57,8 @@ def predict(estimator: Any, source: Any, output: Any, columns: Any = None) -> Pa
     True
     """
     check_is_fitted(estimator)
-    pyarrow = arrow()
-    parquet = importlib.import_module("pyarrow.parquet")
+    pyarrow = optional("pyarrow", "lrisk.outofcore.predict")
+    parquet = optional("pyarrow.parquet", "lrisk.outofcore.predict")
     path = Path(output)
     if not path.parent.is_dir():
         rule, remedy = "a file in an existing folder", "make the folder"
@@ -115,8 +115,7 @@ def _has_names(source: Any) -> bool:
 
 def _columns(estimator: Any, X: Any, names: Any) -> dict[str, Any]:
     if names is not None:
-        import pandas as pd
-
+        pd = optional("pandas", "predicting by named columns")
         X = pd.DataFrame(X, columns=list(names))
     found = {"prediction": estimator.predict(X)}
     if hasattr(estimator, "predict_proba"):

@@ -4,12 +4,11 @@ Needs the extra ``torch``; nothing else in lrisk imports this package. Its files
 torch and numpy alone; smoothing and the fits of `lrisk` proper compile loops.
 """
 
-try:
-    import torch as torch
-except ImportError:
-    raise ImportError("lrisk.torch needs torch: pip install 'lrisk[torch]'") from None
+from .._extras import optional
 
-from .reduction import SpectralRisk
-from .table import RiskTable
+optional("torch", "lrisk.torch")
+
+from .reduction import SpectralRisk  # noqa: E402
+from .table import RiskTable  # noqa: E402
 
 __all__ = ["RiskTable", "SpectralRisk"]

@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from ..._extras import optional
 from ..._typing import Bools, Floats
 from ...tables import ColumnSummary
 from .facts import (
@@ -271,8 +272,7 @@ class AuditResult:
 
     def rows_frame(self) -> Any:
         """Every row in input order as a pandas frame: what ``rows.csv`` holds."""
-        import pandas as pd
-
+        pd = optional("pandas", "AuditResult.rows_frame")
         return pd.DataFrame(dict(self.row_table()))
 
     def row_table(self) -> Iterator[tuple[str, Any]]:
