@@ -23,13 +23,26 @@ from sklearn.preprocessing import StandardScaler
 
 import lrisk
 
-HEAD = "| what | others | lrisk |", "|---|---|---|"
+HEAD = "| | others | lrisk |", "|---|---|---|"
+#: What is compared, by part: the README's first column.
+WHAT = {
+    "quantile": ["0.9-quantile, 10,000 rows, 10 columns: time, at the same loss"],
+    "solver": ["mean of the worst tenth, 5,000 rows, 20 columns: time, at the same "
+               "minimum"],
+    "bad_scales": ["columns of sizes 1 to 10⁶, a tenth of the targets wrong: error of "
+                   "the line, in noise scales"],
+    "trimmed": ["least trimmed squares, 400 rows, 40 % of them far out: right lines, "
+                "time"],
+    "false_alarms": ["numbers, nothing wrong: rows flagged",
+                     "numbers, 5 % wrong: wrong rows found, right rows flagged"],
+    "false_labels": ["labels, nothing wrong: rows flagged",
+                     "labels, 10 % wrong: wrong rows found, right rows flagged"],
+}  # fmt: skip
 
 
 class Line(NamedTuple):
-    """A line of the table; `what` is there whether or not the rival is."""
+    """What the others do, and what lrisk does."""
 
-    what: str
     others: str
     ours: str
 
@@ -57,6 +70,10 @@ def times(ratio: float) -> str:
     return f"{float(f'{ratio:.2g}'):g}"
 
 
+def percent(share: float) -> str:
+    return f"{100.0 * share:.3g} %"
+
+
 # -- speed, for the same objective -----------------------------------------------------
 
 
@@ -77,9 +94,8 @@ def quantile() -> Iterator[Line]:
 
     above = pinball(ours) / pinball(theirs) - 1.0
     yield Line(
-        "0.9-quantile of 10,000 rows, 10 columns: time for the same loss",
         f"`QuantileRegressor` {times(slow / fast)}",
-        f"1 (loss {above:+.0e})",
+        f"1, loss {above:+.0e}",
     )
 
 
@@ -108,9 +124,8 @@ def solver() -> Iterator[Line]:
 
     slow, fast = cpu_seconds(general, lambda: ours.fit(X, y), turns=3)
     yield Line(
-        "mean of the worst tenth, 5,000 rows, 20 columns: time for the same minimum",
         f"cvxpy with Clarabel {times(slow / fast)}",
-        f"1 (objective {ours.objective_ / found['value'] - 1.0:+.0e})",
+        f"1, minimum {ours.objective_ / found['value'] - 1.0:+.0e}",
     )
 
 
@@ -137,8 +152,6 @@ def bad_scales() -> Iterator[Line]:
             errors[name].append(float(np.sqrt(np.mean(away**2)) / 0.1))
     told = {name: times(statistics.median(own)) for name, own in errors.items()}
     yield Line(
-        "columns of sizes 1 to 10⁶, 10 % of the targets wrong: error of the line, in "
-        "noise scales",
         f"`HuberRegressor` {told['plain']}, after `StandardScaler` {told['scaled']}",
         told["ours"],
     )
@@ -177,7 +190,6 @@ def trimmed() -> Iterator[Line]:
         judge("ours", own.fit, X, y, far)
     ratio = seconds["theirs"] / seconds["ours"]
     yield Line(
-        "least trimmed squares, 40 % of the rows far out: right lines, time",
         f"robpy's `FastLTSRegression` {won['theirs']} of {count}, {times(ratio)}",
         f"{won['ours']} of {count}, 1",
     )
@@ -204,14 +216,12 @@ def false_alarms() -> Iterator[Line]:
                     flags[name][2] += int(found[50:].sum())
     told = {n: (a / 5000, b / 250, c / 4750) for n, (a, b, c) in flags.items()}
     yield Line(
-        "numbers: share of right rows flagged where nothing is wrong",
-        f"`IsolationForest` {told['theirs'][0]:.1%}",
-        f"{told['ours'][0]:.1%}",
+        f"`IsolationForest` {percent(told['theirs'][0])}",
+        f"{percent(told['ours'][0])}",
     )
     yield Line(
-        "numbers, 5 % wrong: wrong rows found, right rows flagged",
-        f"`IsolationForest` {told['theirs'][1]:.0%}, {told['theirs'][2]:.1%}",
-        f"{told['ours'][1]:.0%}, {told['ours'][2]:.1%}",
+        f"`IsolationForest` {percent(told['theirs'][1])}, {percent(told['theirs'][2])}",
+        f"{percent(told['ours'][1])}, {percent(told['ours'][2])}",
     )
 
 
@@ -247,14 +257,12 @@ def false_labels() -> Iterator[Line]:
         for name, (a, b, c) in counts.items()
     }
     yield Line(
-        "labels: share of right rows flagged where nothing is wrong",
-        f"cleanlab {told['theirs'][0]:.1%}",
-        f"{told['ours'][0]:.1%}",
+        f"cleanlab {percent(told['theirs'][0])}",
+        f"{percent(told['ours'][0])}",
     )
     yield Line(
-        "labels, 10 % wrong: wrong rows found, right rows flagged",
-        f"cleanlab {told['theirs'][1]:.0%}, {told['theirs'][2]:.1%}",
-        f"{told['ours'][1]:.0%}, {told['ours'][2]:.1%}",
+        f"cleanlab {percent(told['theirs'][1])}, {percent(told['theirs'][2])}",
+        f"{percent(told['ours'][1])}, {percent(told['ours'][2])}",
     )
 
 
@@ -266,8 +274,8 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for part in PARTS:
-            for line in part():
-                print(f"| {' | '.join(line)} |", flush=True)
+            for what, line in zip(WHAT[part.__name__], part()):
+                print(f"| {what} | {line.others} | {line.ours} |", flush=True)
 
 
 if __name__ == "__main__":

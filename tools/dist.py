@@ -30,7 +30,7 @@ TESTS = (
 )  # fmt: skip
 
 
-def run(*command: Any, **options: Any) -> None:
+def run(*command: Any, told: bool = False, **options: Any) -> None:
     """Run a command, or end with what it said."""
     words = [str(word) for word in command]
     done = subprocess.run(
@@ -38,9 +38,8 @@ def run(*command: Any, **options: Any) -> None:
     )
     if done.returncode:
         sys.exit(f"{done.stdout}\n{' '.join(words)}: status {done.returncode}")
-    for line in done.stdout.splitlines():
-        if "pip" not in words and line.strip():
-            print(f"    {line}")
+    for line in done.stdout.splitlines() if told else []:
+        print(f"    {line}", flush=True)
 
 
 def interpreter(version: str) -> str | None:
@@ -84,9 +83,9 @@ def tried(python: str, wheel: Path, folder: Path, constraints: str) -> None:
     options = {"cwd": away, "env": {**plain, "HOME": str(home)}}
     smoke = shutil.copy(ROOT / "tools" / "smoke.py", folder)
     run(*pip, wheel)
-    run(own, smoke, "bare", **options)
+    run(own, smoke, "bare", told=True, **options)
     run(*pip, f"lrisk[{','.join(EXTRAS)}] @ {wheel.as_uri()}")
-    run(own, smoke, "extras", **options)
+    run(own, smoke, "extras", told=True, **options)
     run(own, "-m", "pip", "check")
     run(own, "-m", "pip", "uninstall", "-q", "-y", "lrisk")
     left = [str(p) for p in (folder / "env").rglob("*lrisk*")] + list(away.iterdir())
@@ -112,7 +111,7 @@ def main() -> None:
             if (python := interpreter(version)) is None:
                 print(f"Python {version} is not here")
                 continue
-            print(f"Python {version}, {which} libraries")
+            print(f"Python {version}, {which} libraries", flush=True)
             tried(python, wheel, Path(name) / str(number), constraints)
         print("the tests of the sdist that read other files")
         with tarfile.open(sdist) as packed:
@@ -120,7 +119,7 @@ def main() -> None:
         unpacked = Path(name) / sdist.name.removesuffix(".tar.gz")
         env = {**os.environ, "PYTHONPATH": str(unpacked / "src")}
         run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS,
-            cwd=unpacked, env=env)  # fmt: skip
+            cwd=unpacked, env=env, told=True)  # fmt: skip
     print(f"built and tried in {(time.perf_counter() - began) / 60:.1f} minutes")
 
 
