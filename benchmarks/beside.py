@@ -71,7 +71,7 @@ def times(ratio: float) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{100.0 * share:.3g} %"
+    return f"{times(100.0 * share)} %"
 
 
 # -- speed, for the same objective -----------------------------------------------------

@@ -18,6 +18,7 @@ import numpy as np
 import lrisk
 from lrisk._extras import EXTRAS, lacking, missing
 from lrisk.cli import main as command_line
+from lrisk.noise import GaussianNoise
 from lrisk.utils import all_estimators
 
 RNG = np.random.default_rng(0)
@@ -27,16 +28,17 @@ LABELS = (Y > 0).astype(int)
 
 
 def fitted(name: str, kind: type) -> object:
-    """An estimator at its defaults, fitted to what it is for."""
+    """An estimator at its defaults, with what it must be given, fitted."""
     from sklearn.base import is_classifier
     from sklearn.linear_model import Ridge
 
-    needs_model = name in ("RiskMeta", "Sever")
-    model = kind(estimator=Ridge()) if needs_model else kind()
+    needed = {"RiskMeta": {"estimator": Ridge()}, "Sever": {"estimator": Ridge()},
+              "NoiseCorrectedKernelRegressor": {"noise": GaussianNoise(0.01)}}  # fmt: skip
+    model = kind(**needed.get(name, {}))
     classes = is_classifier(model) or name == "LabelErrorDetector"
-    extra = {}
-    if name.startswith("NoiseCorrected") or name == "RegressionCalibration":
-        extra = {"X2": X + 0.1 * RNG.normal(size=X.shape)}
+    twice = {"NoiseCorrectedRegressor", "NoiseCorrectedClassifier",
+             "RegressionCalibration"}  # fmt: skip
+    extra = {"X2": X + 0.1 * RNG.normal(size=X.shape)} if name in twice else {}
     return model.fit(X, LABELS if classes else Y, **extra)
 
 
