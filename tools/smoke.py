@@ -32,8 +32,11 @@ def fitted(name: str, kind: type) -> object:
     from sklearn.base import is_classifier
     from sklearn.linear_model import Ridge
 
-    needed = {"RiskMeta": {"estimator": Ridge()}, "Sever": {"estimator": Ridge()},
-              "NoiseCorrectedKernelRegressor": {"noise": GaussianNoise(0.01)}}  # fmt: skip
+    needed = {
+        "RiskMeta": {"estimator": Ridge()},
+        "Sever": {"estimator": Ridge()},
+        "NoiseCorrectedKernelRegressor": {"noise": GaussianNoise(0.01)},
+    }
     model = kind(**needed.get(name, {}))
     classes = is_classifier(model) or name == "LabelErrorDetector"
     twice = {"NoiseCorrectedRegressor", "NoiseCorrectedClassifier",

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,7 +32,13 @@ TASKS = click.Choice(["auto", "regression", "classification"])
 KERNELS = click.Choice(["linear", "rbf"])
 
 
-class Contamination(click.ParamType[str | float]):
+if TYPE_CHECKING:
+    _Type = click.ParamType[str | float]
+else:  # before click 8.3 it knows no types
+    _Type = click.ParamType
+
+
+class Contamination(_Type):
     """'auto' or a share."""
 
     name = "auto|SHARE"
