@@ -29,6 +29,7 @@ extensions = [
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "outputs",
     "site_check",
 ]
 exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
@@ -55,6 +56,7 @@ autosummary_ignore_module_all = False
 autosummary_imported_members = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
@@ -92,7 +94,10 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": []}
+# Where there is nothing to list beside a page.
+html_sidebars = {
+    name: [] for name in ("index", "start/*", "coming_from", "faq", "limits", "cli")
+}
 
 
 def _of_others(app, what, name, obj, skip, options):
