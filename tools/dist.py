@@ -1,5 +1,7 @@
 """Build the packages and try them where nothing else is: ``make dist``.
 
+``python tools/dist.py 3.12 3.13`` tries them under these Pythons only.
+
 Checked are the description and the contents. The wheel then goes into an environment of
 its own for every Python that is found, with the newest libraries and, for the oldest
 Python, with the oldest ones that pyproject.toml allows, too; tools/smoke.py is run in
@@ -43,13 +45,14 @@ def run(*command: Any, told: bool = False, **options: Any) -> None:
 
 
 def interpreter(version: str) -> str | None:
-    """A Python of that version: this one, of the path, or of pyenv."""
-    if sys.version.startswith(f"{version}."):
-        return sys.executable
-    if found := shutil.which(f"python{version}"):
-        return found
+    """A Python of that version: this one, one of pyenv, or that of the path."""
     pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
-    return next(map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/python"))), None)
+    found = [*map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/python")))]
+    if sys.version.startswith(f"{version}."):
+        found.insert(0, sys.executable)
+    if (named := shutil.which(f"python{version}")) is not None:
+        found.append(named)  # a shim of pyenv may be there, and not work
+    return next((p for p in found if not subprocess.call([p, "-c", ""])), None)
 
 
 def oldest() -> str:
@@ -103,8 +106,10 @@ def main() -> None:
     print(f"{wheel.name}, {sdist.name}")
     run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist)
     run(sys.executable, "-m", "check_wheel_contents", wheel)
-    tries = [(version, "") for version in PYTHONS]
-    tries.insert(0, (PYTHONS[0], oldest()))
+    asked = sys.argv[1:] or PYTHONS
+    tries = [(version, "") for version in asked]
+    if PYTHONS[0] in asked:
+        tries.insert(0, (PYTHONS[0], oldest()))
     with tempfile.TemporaryDirectory() as name:
         for number, (version, constraints) in enumerate(tries):
             which = "oldest" if constraints else "newest"
