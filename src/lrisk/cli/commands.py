@@ -34,7 +34,7 @@ KERNELS = click.Choice(["linear", "rbf"])
 
 if TYPE_CHECKING:
     _Type = click.ParamType[str | float]
-else:  # before click 8.3 it knows no types
+else:  # before click 8.4 it knows no types
     _Type = click.ParamType
 
 
