@@ -1,4 +1,4 @@
-"""Front door to river: noise-corrected regressors with `learn_one` / `predict_one`.
+"""Regression for river, one row at a time, corrected for noise in the features.
 
 Needs the extra ``river``; nothing else in lrisk imports this module. Rows are
 dictionaries, as everywhere in river; features may appear and vanish.

@@ -1,4 +1,4 @@
-"""Fits of rows on a Dask cluster, with the certificate of fits in memory.
+"""Fits to rows on a Dask cluster, with the same proof as in memory.
 
 Nothing else in lrisk imports this module. It needs dask and distributed
 (``pip install 'lrisk[dask]'``); lrisk must be installed on the workers too.

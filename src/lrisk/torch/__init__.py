@@ -1,4 +1,4 @@
-"""Spectral risks of PyTorch models: reducers of the losses of rows.
+"""Losses of PyTorch models weighed by their ranks, in the place of their mean.
 
 Needs the extra ``torch``; nothing else in lrisk imports this package. Its files need
 torch and numpy alone; smoothing and the fits of `lrisk` proper compile loops.
