@@ -1,4 +1,4 @@
-# make demo | test | test-kernels | lint | docs | bench | reproduce | clean — each sets up .venv by itself.
+# make demo | test | test-kernels | lint | docs | dist | bench | reproduce | clean — each sets up .venv by itself.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +12,7 @@ test test-kernels: export SCIPY_ARRAY_API = 1
 # Kernels of OpenBLAS that every 64-bit PC can run.
 KERNELS := Haswell Zen Prescott Sandybridge
 
-.PHONY: demo test test-kernels lint docs bench reproduce clean setup
+.PHONY: demo test test-kernels lint docs dist bench reproduce clean setup
 .PHONY: test-generic $(KERNELS:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -51,13 +51,19 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/docstrings.py
 
 # The site, in docs/_build/html; LRISK_DOCS_PLOT=0 leaves the examples unrun.
 docs: $(VENV)/.docs
+	$(BIN)/python tools/docstrings.py
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 
-$(VENV)/.docs: $(STAMP)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+# The packages, in dist/, tried in clean environments of each Python that is found.
+dist: $(VENV)/.dist
+	$(BIN)/python tools/dist.py
+
+$(VENV)/.docs $(VENV)/.dist: $(VENV)/.%: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
 bench: $(STAMP)

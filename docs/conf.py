@@ -29,11 +29,13 @@ extensions = [
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "outputs",
     "site_check",
 ]
 exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = False
+smartquotes = False  # options of commands begin with two hyphens, not with a dash
 highlight_language = "python"
 
 myst_enable_extensions = ["colon_fence"]
@@ -55,6 +57,7 @@ autosummary_ignore_module_all = False
 autosummary_imported_members = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
@@ -92,7 +95,10 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": []}
+# Where there is nothing to list beside a page.
+html_sidebars = {
+    name: [] for name in ("index", "start/*", "coming_from", "faq", "limits", "cli")
+}
 
 
 def _of_others(app, what, name, obj, skip, options):
@@ -124,6 +130,16 @@ def _plain(app, what, name, obj, options, lines):
     lines[:] = text.split("\n")
 
 
+def _as_printed(app, ctx, lines):
+    """Lines that a command's help prints as they stand do so on its page."""
+    kept = []
+    for line in lines:
+        if line.startswith("| ") and not (kept and kept[-1].startswith("    ")):
+            kept += ["", "::", ""]
+        kept.append("    " + line[2:] if line.startswith("| ") else line)
+    lines[:] = kept
+
+
 def _without_missing_results(app, docname, source):
     """A results page that nobody has written yet is named, but not linked."""
 
@@ -139,3 +155,5 @@ def setup(app):
     app.connect("autodoc-skip-member", _of_others)
     app.connect("autodoc-process-docstring", _plain, priority=400)
     app.connect("source-read", _without_missing_results)
+    app.connect("sphinx-click-process-description", _as_printed)
+    app.connect("sphinx-click-process-epilog", _as_printed)

@@ -12,7 +12,10 @@ _log = logging.getLogger(__name__)
 def _formula(visitor, node, as_block: bool) -> None:
     formula = re.sub(r"\\dots\b", r"\\ldots", node.astext())  # docutils has no \dots
     try:
-        visitor.body.append(latex2mathml.tex2mathml(formula, as_block=as_block))
+        drawn = latex2mathml.tex2mathml(formula, as_block=as_block)
+        # Each bar of a norm would stretch by itself, and the two differ.
+        bars = drawn.replace("<mo>‖</mo>", '<mo stretchy="false">‖</mo>')
+        visitor.body.append(bars)
     except Exception as error:  # docutils has several, of its own and of Python
         _log.warning("formula not understood: %s", error, location=node)
     raise nodes.SkipNode

@@ -53,7 +53,10 @@ def test_wheel_works_from_a_read_only_install(installed):
         path.chmod(0o555 if path.is_dir() else 0o444)
     nowhere = folder / "not-a-folder"
     nowhere.write_text("")
+    (folder / "tmp").mkdir()
     env = {**os.environ, "HOME": str(nowhere), "PYTHONPATH": ""}
+    env |= {"TMPDIR": str(folder / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
+    before = {*folder.rglob("*")}
     for name in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
         env.pop(name, None)
     run = subprocess.run(
@@ -65,7 +68,7 @@ def test_wheel_works_from_a_read_only_install(installed):
         preexec_fn=_obey_permissions if os.name == "posix" else None,
     )
     assert run.stdout.strip() == "fitted, read-only", run.stderr
-    assert not list(package.rglob("*.nbi"))
+    assert {*folder.rglob("*")} == before
 
 
 def test_wheel_has_the_page_of_the_report(installed):
@@ -81,3 +84,41 @@ def test_wheel_is_typed_and_has_its_licence(installed):
     assert (package / "py.typed").exists()
     assert list(package.parent.glob("lrisk-*.dist-info/licenses/LICENSE"))
     assert not list(package.parent.glob("tests"))
+
+
+SPAWNED = """
+import multiprocessing, numpy as np, lrisk
+
+def gap(seed):
+    X = np.random.default_rng(seed).normal(size=(60, 2))
+    return lrisk.RiskRegressor("extremile:2").fit(X, X.sum(axis=1) ** 2).dual_gap_
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(pool.map(gap, [0])[0] <= 1e-6)
+"""
+
+
+def test_processes_that_are_spawned_can_fit(tmp_path):
+    """As Windows and macOS start them: nothing is inherited."""
+    script = tmp_path / "script.py"
+    script.write_text(SPAWNED)
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert run.stdout == "True\n", run.stderr
+
+
+def test_names_of_files_are_fit_for_every_system():
+    folders = ("src", "tests", "docs", "examples", "benchmarks", "experiments", "tools")
+    built = {"_build", "__pycache__", "generated", "gallery"}
+    names = [
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if not built & set(path.parts)
+    ]
+    assert len(names) > 500
+    assert len({name.lower() for name in names}) == len(names)
+    devices = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(10))}
+    for name in names:
+        assert not set(name) & set('<>:"\\|?*') and name.isascii(), name
+        assert not devices & {part.partition(".")[0] for part in name.split("/")}, name

@@ -1,6 +1,6 @@
-"""Front door to river: noise-corrected regressors with `learn_one` / `predict_one`.
+"""Regression for river, one row at a time, corrected for noise in the features.
 
-Needs the package `river`; nothing else in lrisk imports this module. Rows are
+Needs the extra ``river``; nothing else in lrisk imports this module. Rows are
 dictionaries, as everywhere in river; features may appear and vanish.
 """
 
@@ -9,15 +9,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from river import base
 
 from ._arrays import FEATURE, TARGET
+from ._extras import optional
 from ._params import check_real, refused
 from ._typing import Floats
 from .corrections.covariances import corrected_rows, with_constant
 from .estimators import NoiseCorrectedKernelRegressor
 from .noise import Exact, KnownCovariance, Noise, Replicates
 from .solvers.online.linear import LinearState, OnlineLinear, squared_norms
+
+optional("river", "lrisk.river")
+
+from river import base  # noqa: E402
 
 Row = dict[Any, Any]
 

@@ -93,3 +93,11 @@ def test_wide_residuals_and_given_axes(plt):
     assert ax.get_xscale() == "symlog" and display.figure_ is figure
     path = ContaminationPath(np.zeros(1), np.ones(1), np.ones(1))
     assert ContaminationPathDisplay(path).plot(ax=ax).ax_ is ax
+
+
+def test_several_spectra_share_the_line_of_the_mean():
+    first = SpectrumDisplay.from_spectrum("superquantile:0.5")
+    second = SpectrumDisplay.from_spectrum("extremile:2", ax=first.ax_)
+    assert second.mean_ is first.mean_
+    names = [text.get_text() for text in first.ax_.get_legend().get_texts()]
+    assert names.count("mean") == 1 and len(names) == 3

@@ -41,10 +41,16 @@ def test_page(browser, page, scheme, width):
     wider = view.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
+    nowhere = view.evaluate(
+        "[...document.querySelectorAll('a[href^=\"#\"]')]"
+        ".map(link => decodeURIComponent(link.hash.slice(1)))"
+        ".filter(name => name && !document.getElementById(name))"
+    )
     theme = view.evaluate("document.documentElement.dataset.theme")
     context.close()
     assert [what for what in said if what[0] in ("error", "warning")] == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert broken == []
+    assert nowhere == []
     assert wider <= 1
     assert theme == scheme

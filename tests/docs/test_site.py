@@ -72,3 +72,34 @@ def test_dead_links(tmp_path, dead_links, link, dead):
 def test_examples_end_in_what_to_see(path):
     text = path.read_text(encoding="utf-8")
     assert text.rpartition("# %%\n")[2].startswith("# What to see: ")
+
+
+@pytest.fixture
+def with_outputs():
+    where = DOCS / "outputs.py"
+    pytest.importorskip("sphinx", reason="needs pip install 'lrisk[docs]'")
+    spec = importlib.util.spec_from_file_location("outputs", where)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.with_outputs
+
+
+def test_pages_show_what_blocks_print_and_draw(with_outputs, tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    pyplot.close("all")
+    text = (
+        "```python\na = 2\n```\n\nWords.\n\n```python\nprint(a)\nprint(3)\n```\n\n"
+        "```python\nimport matplotlib.pyplot as plt\nplt.plot([1])\n```\n\n```console\n"
+        "$ ls\n```\n"
+    )
+    shown = with_outputs(text, tmp_path, "/there", "own")
+    assert shown == (
+        "```python\na = 2\n```\n\nWords.\n\n```python\nprint(a)\nprint(3)\n```\n\n"
+        "```{code-block} text\n:class: output\n\n2\n3\n```\n\n"
+        "```python\nimport matplotlib.pyplot as plt\nplt.plot([1])\n```\n\n"
+        "![What the lines above draw](/there/own-1.png)\n\n```console\n$ ls\n```\n"
+    )
+    assert (tmp_path / "own-1.png").stat().st_size and not pyplot.get_fignums()
+    with pytest.raises(ZeroDivisionError):
+        with_outputs("```python\n1 / 0\n```\n", tmp_path, "/there", "own")

@@ -24,12 +24,6 @@ def python(code, missing):
     )
 
 
-def test_without_torch_the_extra_is_named():
-    ran = python("import lrisk.torch", ["torch"])
-    said = ran.stderr.strip().splitlines()[-1]
-    assert said == "ImportError: lrisk.torch needs torch: pip install 'lrisk[torch]'"
-
-
 def test_exact_risks_need_torch_and_numpy_alone():
     pytest.importorskip("torch", reason="torch is not installed")
     ran = python(

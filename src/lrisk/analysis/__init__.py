@@ -1,4 +1,4 @@
-"""Analysis: the numbers behind every picture; no matplotlib, no HTML."""
+"""The numbers behind every picture; no matplotlib, no HTML."""
 
 from .clusters import ClusterMap, cluster_map
 from .convergence import Convergence, convergence

@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Sequence
 
+from .._extras import lacking
+
 __all__ = ["main"]
 
 
@@ -11,12 +13,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from .commands import run
     except ModuleNotFoundError as error:
-        if error.name not in ("click", "rich"):
+        if error.name != "click":
             raise
-        sys.stderr.write(
-            f"lrisk: the command line needs {error.name}; "
-            "install it with: pip install 'lrisk[cli]'\n"
-        )
+        sys.stderr.write(f"lrisk: {lacking('click', 'the command line')}\n")
         return 2
     except KeyboardInterrupt:  # while that was imported
         return 130

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,7 +32,13 @@ TASKS = click.Choice(["auto", "regression", "classification"])
 KERNELS = click.Choice(["linear", "rbf"])
 
 
-class Contamination(click.ParamType[str | float]):
+if TYPE_CHECKING:
+    _Type = click.ParamType[str | float]
+else:  # before click 8.4 it knows no types
+    _Type = click.ParamType
+
+
+class Contamination(_Type):
     """'auto' or a share."""
 
     name = "auto|SHARE"
@@ -162,9 +168,9 @@ def audit(
     status 1 if more than 2 % of the rows do not fit, with 2 if it could not judge
     (lrisk --help lists all), and --json gives the next step everything that was found.
     """
-    check_installed("pandas", "jinja2", "rich")
+    check_installed("lrisk audit", "pandas", "jinja2", "rich")
     if parquet:
-        check_installed("pyarrow", extra="parquet")
+        check_installed("--parquet", "pyarrow")
     from .reading import read_audit, read_verdicts
 
     if fail_above is not None and fail_above != fail_above:
@@ -291,7 +297,7 @@ def fit(
     predictions need; what rows were judged by is not in it. How good the model is on
     rows it has not seen is printed.
     """
-    check_installed("pandas", "skops", "packaging")
+    check_installed("lrisk fit", "pandas", "skops", "packaging")
     from .models import fit_model
     from .settings import parsed_settings
     from .storage import save_model
@@ -326,7 +332,7 @@ def predict(model: Path, data: Path, no_header: bool, out: Path | None) -> None:
     of that prediction. Columns may stand in any order; those that the model does not
     use are ignored. Model files are skops files: what could run code is refused.
     """
-    check_installed("pandas", "skops", "packaging")
+    check_installed("lrisk predict", "pandas", "skops", "packaging")
     from .models import predict_with
     from .storage import load_model
     from .writing import predictions_csv, write_text
@@ -361,7 +367,7 @@ def list_estimators() -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def demo(out: Path, seed: int) -> None:
     """Audit a generated table with planted errors, and say how many were found."""
-    check_installed("jinja2", "rich")
+    check_installed("lrisk demo", "jinja2", "rich")
     from .demo import found_words, planted_errors
 
     _writable(out)

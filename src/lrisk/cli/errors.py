@@ -1,12 +1,13 @@
 """Errors of the command line: one line, a true exit status, no traceback."""
 
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+
+from .._extras import lacking, missing
 
 #: Exit statuses. Python itself ends with 1 after a traceback, which a pipeline could
 #: not tell from too many rows: hence 70 (the EX_SOFTWARE of sysexits.h). 130 and 141
@@ -57,19 +58,13 @@ def told_in_one_line() -> Iterator[None]:
     except OSError as error:
         raise BadInput(_of_system(error)) from error
     except ModuleNotFoundError as error:
-        raise BadInput(_lacking(error.name or "a package")) from error
+        raise BadInput(str(error)) from error
 
 
-def check_installed(*modules: str, extra: str = "cli") -> None:
+def check_installed(user: str, *packages: str) -> None:
     """Refuse before any work what would fail after it for want of a package."""
-    for name in modules:
-        if importlib.util.find_spec(name) is None:
-            raise BadInput(_lacking(name, extra))
-
-
-def _lacking(module: str, extra: str = "cli") -> str:
-    """What all commands need is in the extra of the command line."""
-    return f"this needs {module}; install it with: pip install 'lrisk[{extra}]'"
+    if (package := missing(*packages)) is not None:
+        raise BadInput(lacking(package, user))
 
 
 def settle_output() -> None:

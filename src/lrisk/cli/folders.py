@@ -19,7 +19,7 @@ def large_folder(data: Path) -> Any:
     """The folder, if it is one of very many rows; None otherwise."""
     if not data.is_dir() or not any(data.rglob("*.parquet")):
         return None
-    check_installed("pyarrow", extra="parquet")
+    check_installed("reading Parquet files", "pyarrow")
     from ..tables.parquet_folder import ParquetFolder
 
     folder = ParquetFolder(data)

@@ -1,16 +1,14 @@
-"""Fits of rows on a Dask cluster, with the certificate of fits in memory.
+"""Fits to rows on a Dask cluster, with the same proof as in memory.
 
 Nothing else in lrisk imports this module. It needs dask and distributed
 (``pip install 'lrisk[dask]'``); lrisk must be installed on the workers too.
 """
 
-import importlib.util
+from .._extras import optional
 
-if any(importlib.util.find_spec(name) is None for name in ("dask", "distributed")):
-    raise ImportError(
-        "lrisk.dask needs dask and distributed: pip install 'lrisk[dask]'"
-    )
+for package in ("dask", "distributed"):
+    optional(package, "lrisk.dask")
 
-from .estimators import RiskClassifier, RiskRegressor
+from .estimators import RiskClassifier, RiskRegressor  # noqa: E402
 
 __all__ = ["RiskClassifier", "RiskRegressor"]

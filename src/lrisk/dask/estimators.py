@@ -32,7 +32,9 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
         The mean, a superquantile, an extremile or an ESRM.
     loss : {"squared", "huber"} or Loss, default="squared"
     alpha : float ≥ 0, default=1.0
+        Penalty; that of `Ridge`, and 1/C of `LogisticRegression`.
     fit_intercept : bool, default=True
+        Learn a constant besides the slopes; it is not penalised.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int or None, default=None
@@ -53,6 +55,11 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     history_ : list of dict
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    lrisk.RiskRegressor : The same for rows in memory, with more spectra and losses.
+    lrisk.outofcore.fit : For files that are larger than memory, on one machine.
 
     Notes
     -----
@@ -113,7 +120,9 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
         The mean, a superquantile, an extremile or an ESRM.
     loss : {"logistic", "squared_hinge"} or Loss, default="logistic"
     alpha : float ≥ 0, default=1.0
+        Penalty; that of `Ridge`, and 1/C of `LogisticRegression`.
     fit_intercept : bool, default=True
+        Learn a constant besides the slopes; it is not penalised.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class.
     tol : float, default=1e-6
@@ -136,6 +145,11 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
     history_ : list of dict
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    lrisk.RiskClassifier : The same for rows in memory, with more spectra and losses.
+    lrisk.outofcore.fit : For files that are larger than memory, on one machine.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Displays: pictures by matplotlib, in scikit-learn's Display convention."""
+"""Pictures by matplotlib, in scikit-learn's Display convention."""
 
 from .clusters import ClusterDisplay
 from .convergence import ConvergenceDisplay

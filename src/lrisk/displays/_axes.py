@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from .._extras import optional
+
 #: Okabe and Ito's blue, vermilion and green: told apart by every kind of eye.
 BLUE, VERMILION, GREEN = "#0072b2", "#d55e00", "#009e73"
 
@@ -10,6 +12,4 @@ def axes_or_new(ax: Any) -> Any:
     """The given axes, or those of a new figure."""
     if ax is not None:
         return ax
-    from matplotlib import pyplot as plt
-
-    return plt.subplots()[1]
+    return optional("matplotlib.pyplot", "lrisk.displays").subplots()[1]

@@ -7,6 +7,7 @@ import numpy as np
 from .._typing import AnyArray, Bools, Floats
 from ..analysis.clusters import cluster_map
 from ..estimators import RiskKMeans
+from ._axes import axes_or_new
 
 
 class ClusterDisplay:
@@ -111,10 +112,7 @@ class ClusterDisplay:
         -------
         self
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots()[1]
+        ax = axes_or_new(ax)
         kept, trimmed = self.points[self.inlier_mask], self.points[~self.inlier_mask]
         k = len(self.centers)
         options = {"s": 12, "cmap": "viridis", "vmin": 0, "vmax": max(k - 1, 1)}

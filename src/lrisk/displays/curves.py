@@ -15,6 +15,9 @@ from ..metrics.risk import row_losses
 from ..spectra import Spectrum, parse_spectrum
 from ._axes import BLUE, axes_or_new
 
+#: The line that several spectra in one picture share.
+_MEAN = "lrisk-mean"
+
 
 class LossQuantileDisplay:
     """Draw the loss against the share of rows that stay below it.
@@ -173,7 +176,9 @@ class SpectrumDisplay:
         options = {"label": self.name, "color": BLUE} | kwargs
         levels, density = self.curve.levels, self.curve.density
         (self.line_,) = ax.plot(levels, density, drawstyle="steps-mid", **options)
-        self.mean_ = ax.axhline(1.0, color="0.6", linestyle=":", label="mean")
+        drawn = [line for line in ax.get_lines() if line.get_gid() == _MEAN]
+        mean = {"color": "0.6", "linestyle": ":", "label": "mean", "gid": _MEAN}
+        self.mean_ = drawn[0] if drawn else ax.axhline(1.0, **mean)
         ax.set(xlabel="share of the rows, by loss", ylabel="weight against the mean")
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure

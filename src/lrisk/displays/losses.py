@@ -7,6 +7,7 @@ import numpy as np
 from .._typing import Bools, Floats
 from ..analysis import LossSummary, summarise_losses
 from ..analysis.losses import trimmed_attributes
+from ._axes import axes_or_new
 
 
 class LossDisplay:
@@ -76,10 +77,7 @@ class LossDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw into `ax`, or into a new figure."""
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots()
+        ax = axes_or_new(ax)
         summary = self.summary
         edges, width = summary.edges[:-1], np.diff(summary.edges)
         groups = [

@@ -35,12 +35,12 @@ def _has(name: str) -> Any:
 
 
 class RiskMeta(MetaEstimatorMixin, BaseEstimator):
-    r"""Any estimator that takes `sample_weight`, under a spectral risk of its losses.
+    r"""Any estimator that takes `sample_weight`, for its worst rows, or without them.
 
-    The risk is the largest of weighted sums of losses, Σλ_iℓ_i, over the λ that share
-    out the spectrum. So the estimator is fitted in turns with weights λ (times the
-    total weight, so that its own penalty keeps its meaning), and the λ that its losses
-    attain are averaged into them:
+    What becomes small is a spectral risk of its losses: the largest of their weighted
+    sums, Σλ_iℓ_i, over the λ that share out the spectrum. So the estimator is fitted in
+    turns with weights λ (times the total weight, so that its own penalty keeps its
+    meaning), and the λ that its losses attain are averaged into them:
 
     .. math:: \lambda \leftarrow (1 - \gamma_t) \lambda + \gamma_t \sigma(\ell),
               \qquad \gamma_t = 2 / (t + 3)

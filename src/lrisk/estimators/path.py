@@ -20,16 +20,33 @@ ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 class RiskPath(NamedTuple):
     """Fits over a grid: m values of the spectrum's parameter, k penalties.
 
-    Attributes
+    `risk_path` makes it.
+
+    Parameters
     ----------
     alphas : array of shape (k,)
         Penalties, in the order given.
     coefs : array of shape (m, k, *coef_.shape)
+        Coefficients of each fit.
     intercepts : array of shape (m, k) or (m, k, n_scores)
+        Constants of each fit.
     objectives, dual_gaps : arrays of shape (m, k)
+        What was minimised, and the relative gap to its proven minimum.
     n_iters : array of shape (m, k)
+        Iterations.
     values : array of shape (m,)
         Values of the spectrum's parameter; NaN where it was left as it is.
+
+    See Also
+    --------
+    risk_path : Makes it.
+
+    Examples
+    --------
+    >>> from lrisk import risk_path
+    >>> path = risk_path([[0.0], [1.0], [2.0]], [1.0, 2.0, 3.0], alphas=[1.0, 0.1])
+    >>> path.coefs.shape
+    (1, 2, 1)
     """
 
     alphas: Floats

@@ -1,4 +1,4 @@
-"""Fits to data larger than memory: linear models, as certain as in memory.
+"""Linear models of files larger than memory, with the same proof as in memory.
 
 >>> import lrisk.outofcore
 >>> model = lrisk.RiskRegressor("esrm:1")              # doctest: +SKIP

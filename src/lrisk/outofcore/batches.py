@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._extras import optional
 from .._params import refused
 from .._typing import AnyArray
 
@@ -68,14 +69,8 @@ def _unknown(role: str, name: Any, known: Sequence[str]) -> ValueError:
 
 def arrow() -> Any:
     """pyarrow, or how to get it."""
-    try:
-        import pyarrow
-        import pyarrow.dataset
-    except ImportError:
-        raise ValueError(
-            "Parquet files need pyarrow: pip install 'lrisk[parquet]'"
-        ) from None
-    return pyarrow
+    optional("pyarrow.dataset", "reading Parquet files")
+    return optional("pyarrow", "reading Parquet files")
 
 
 def is_arrow(source: Any) -> bool:

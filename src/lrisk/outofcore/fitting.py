@@ -104,6 +104,11 @@ def fit(
         After Ctrl-C; the best coefficients so far, with the gap that is proven for
         them, have then been stored in the estimator.
 
+    See Also
+    --------
+    predict : Predictions of rows that do not fit into memory.
+    lrisk.dask.RiskRegressor : The same for rows on a cluster.
+
     Notes
     -----
     Smooth spectra take about three to five reads, superquantiles four to nine, a

@@ -1,6 +1,5 @@
 """`lrisk.outofcore.predict`: predictions of rows that do not fit into memory."""
 
-import importlib
 import itertools
 import os
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._extras import optional
 from .._params import refused
-from .batches import ROWS, arrow
+from .batches import ROWS
 from .scratch import Scratch
 from .sources import opened
 
@@ -35,10 +35,30 @@ def predict(estimator: Any, source: Any, output: Any, columns: Any = None) -> Pa
     Path
         The file, with the columns ``prediction`` and ``probability_<class>``, in the
         order of the rows.
+
+    See Also
+    --------
+    fit : Fits to rows that do not fit into memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import lrisk.outofcore
+    >>> from pyarrow import parquet
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> model = lrisk.RiskRegressor("mean").fit(X, X @ [1.0, 2.0])
+    >>> batches = (X[first : first + 50] for first in range(0, 200, 50))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = lrisk.outofcore.predict(model, batches, f"{folder}/new.parquet")
+    ...     table = parquet.read_table(written)
+    >>> np.allclose(table["prediction"].to_numpy(), model.predict(X))
+    True
     """
     check_is_fitted(estimator)
-    pyarrow = arrow()
-    parquet = importlib.import_module("pyarrow.parquet")
+    pyarrow = optional("pyarrow", "lrisk.outofcore.predict")
+    parquet = optional("pyarrow.parquet", "lrisk.outofcore.predict")
     path = Path(output)
     if not path.parent.is_dir():
         rule, remedy = "a file in an existing folder", "make the folder"
@@ -95,8 +115,7 @@ def _has_names(source: Any) -> bool:
 
 def _columns(estimator: Any, X: Any, names: Any) -> dict[str, Any]:
     if names is not None:
-        import pandas as pd
-
+        pd = optional("pandas", "predicting by named columns")
         X = pd.DataFrame(X, columns=list(names))
     found = {"prediction": estimator.predict(X)}
     if hasattr(estimator, "predict_proba"):

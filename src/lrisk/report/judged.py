@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
+from .._extras import optional
 from ..analysis.audit import AuditResult
 from ..analysis.audit.sampled import Judged, SampledAudit
 from .writing import write_audit
@@ -58,9 +59,8 @@ def write_sampled(
 
 
 def _write(batches: Iterable[Judged], path: Path, redact: bool) -> None:
-    import pyarrow
-    from pyarrow import parquet
-
+    pyarrow = optional("pyarrow", "rows.parquet")
+    parquet = optional("pyarrow.parquet", "rows.parquet")
     writer = None
     try:
         for judged in batches:

@@ -5,6 +5,7 @@ import hashlib
 from html import escape
 from importlib.resources import files
 
+from .._extras import optional
 from .._validation import check_flag
 from ..analysis.audit import AuditResult
 from .redaction import redacted
@@ -95,13 +96,13 @@ def framed(html: str, *, height: int = 720) -> str:
 
 
 def _filled(result: AuditResult, redact: bool, budget: int) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
+    jinja2 = optional("jinja2", "the page of an audit")
+    from markupsafe import Markup  # comes with it
 
-    templates = Environment(
-        loader=PackageLoader("lrisk.report"),
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("lrisk.report"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -120,7 +121,7 @@ def _filled(result: AuditResult, redact: bool, budget: int) -> str:
             "form-action 'none'",
         ]
     )
-    return templates.get_template("report.html").render(view)
+    return str(templates.get_template("report.html").render(view))
 
 
 def _asset(name: str) -> str:

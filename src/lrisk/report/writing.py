@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._extras import optional
 from ..analysis.audit import AuditResult
 from ..analysis.audit.verdicts import in_words, parse_verdicts, verdicts_of
 from .page import render
@@ -168,13 +169,8 @@ def rows_parquet(result: AuditResult) -> bytes:
     What is unknown, or empty, is null. Observed and expected values are numbers where
     all of them are.
     """
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ImportError(
-            "rows.parquet needs pyarrow: pip install 'lrisk[parquet]'"
-        ) from None
+    pyarrow = optional("pyarrow", "rows.parquet")
+    parquet = optional("pyarrow.parquet", "rows.parquet")
     columns = {}
     for name, cells in result.row_table():
         if not isinstance(cells, np.ndarray):

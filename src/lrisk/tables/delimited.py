@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
+from .._extras import optional
 from .columns import MISSING
 from .numbers import plain_number
 from .sources import Source
@@ -221,8 +222,7 @@ def _lines_above(sample: list[str], separator: str) -> int:
 def _frame(
     source: Source, layout: Layout, labels: Collection[str | None], header: bool
 ) -> Any:
-    import pandas as pd
-
+    pd = optional("pandas", "reading tables from files")
     empty = {name: [""] if name in labels else EMPTY for name in layout.header}
     options: Any = {
         "sep": layout.separator,

@@ -3,9 +3,12 @@
 import zipfile
 from typing import Any
 
+from .._extras import optional
 from .delimited import check_header, counted, left_out, numbered_names
 from .sources import Source
 
+#: What needs the packages of extras.
+USER = "reading Excel files"
 #: Most bytes of an unpacked workbook.
 MOST_UNPACKED = 1_000_000_000
 
@@ -16,8 +19,7 @@ def read_excel(source: Source, header: bool) -> tuple[Any, list[str]]:
     Cells that a formula gives have the value that the spreadsheet program stored.
     `pandas.read_excel` would fill a rectangle up to the last cell, wherever it is.
     """
-    import pandas as pd
-
+    pd = optional("pandas", USER)
     sheets = [rows for rows in _sheets(source) if rows]
     if not sheets:
         raise ValueError(f"{source.name} has no rows")
@@ -44,12 +46,7 @@ def read_excel(source: Source, header: bool) -> tuple[Any, list[str]]:
 
 def _sheets(source: Source) -> list[list[tuple[Any, ...]]]:
     """Rows of each sheet that hold anything."""
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise ValueError(
-            "Excel files need openpyxl: pip install 'lrisk[excel]'"
-        ) from None
+    load_workbook = optional("openpyxl", USER).load_workbook
     with source.open() as file:
         try:
             with zipfile.ZipFile(file) as packed:

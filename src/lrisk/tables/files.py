@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._extras import optional
 from .delimited import left_out, read_delimited
 from .excel import read_excel
 from .sources import Source
@@ -109,12 +110,7 @@ def _parquet(source: Source) -> Any:
 
 
 def _parquet_frame(source: Source, file: Any) -> Any:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise ValueError(
-            "Parquet files need pyarrow: pip install 'lrisk[parquet]'"
-        ) from None
+    parquet = optional("pyarrow.parquet", "reading Parquet files")
     try:
         table = parquet.read_table(file)
         table.validate(full=True)  # broken text would be noticed much later
@@ -128,8 +124,7 @@ def _parquet_frame(source: Source, file: Any) -> Any:
 
 
 def _json(source: Source) -> Any:
-    import pandas as pd
-
+    pd = optional("pandas", "reading JSON files")
     with source.text(source.encoding()) as file:
         try:
             if source.ending == JSON:

@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._extras import optional
 from .._typing import Indices
 
+#: What needs the packages of extras.
+USER = "reading Parquet files"
 #: Rows that are read at once.
 BATCH = 65_536
 
@@ -33,12 +36,7 @@ class ParquetFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        try:
-            from pyarrow import dataset
-        except ImportError:
-            raise ValueError(
-                "Parquet files need pyarrow: pip install 'lrisk[parquet]'"
-            ) from None
+        dataset = optional("pyarrow.dataset", USER)
         try:
             self._rows = dataset.dataset(path, format="parquet")
             self.n_rows = int(self._rows.count_rows())
@@ -64,8 +62,7 @@ class ParquetFolder:
 
     def take(self, places: Indices) -> Any:
         """Rows by their places, ascending, as one frame; it knows the places."""
-        import pandas as pd
-
+        pd = optional("pandas", USER)
         found = []
         for start, frame in self.batches():
             first, last = np.searchsorted(places, [start, start + len(frame)])

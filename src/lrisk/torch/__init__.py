@@ -10,13 +10,12 @@ torch and numpy alone; estimators are imported when they are asked for.
 
 from typing import TYPE_CHECKING, Any
 
-try:
-    import torch as torch
-except ImportError:
-    raise ImportError("lrisk.torch needs torch: pip install 'lrisk[torch]'") from None
+from .._extras import optional
 
-from .reduction import SpectralRisk
-from .table import RiskTable
+optional("torch", "lrisk.torch")
+
+from .reduction import SpectralRisk  # noqa: E402
+from .table import RiskTable  # noqa: E402
 
 if TYPE_CHECKING:
     from .estimators import RiskClassifier, RiskRegressor

@@ -15,10 +15,11 @@ from .weighing import Smoothed, Weigher
 
 
 class SpectralRisk(torch.nn.Module):
-    """Spectral risk Σσ_iℓ_(i) of the losses of a batch, in the place of their mean.
+    """Weigh the losses of a batch by their ranks, in the place of their mean.
 
-    Its gradient is Σλ_i∇ℓ_i with the weights λ that `lrisk.risk_weights` gives; λ is a
-    constant of the graph, so a second derivative is Σλ_i∇²ℓ_i. Smoothed, it is
+    That is the spectral risk Σσ_iℓ_(i). Its gradient is Σλ_i∇ℓ_i with the weights λ
+    that `lrisk.risk_weights` gives; λ is a constant of the graph, so a second
+    derivative is Σλ_i∇²ℓ_i. Smoothed, it is
     h_ν(ℓ) = max_λ λ·ℓ − νΩ(λ) over the permutahedron (paper 1, equation 6), which is
     differentiable: there λ moves with the losses, and second derivatives say so.
 

@@ -29,7 +29,7 @@ RENEWED = 1.0
 
 
 class RiskTable(torch.nn.Module):
-    """Spectral risk of a data set, estimated from batches weighted by *its* ranks.
+    """Weigh the losses of a batch by their ranks in the whole data set.
 
     Under a tail-heavy spectrum a small batch has hardly a tail: its own risk is biased
     (`SpectralRisk` of it is the risk of so few rows). Here the last loss of every row

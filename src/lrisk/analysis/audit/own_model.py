@@ -13,6 +13,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from ..._extras import optional
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
 from ...estimators import LabelErrorDetector, OutlierDetector
@@ -229,8 +230,7 @@ def _by_group(table: Table, rows: Indices, fold: Indices, seed: int) -> Indices:
 def _without(data: Any, names: set[str]) -> Any:
     """The table less some columns; a dict becomes a data frame."""
     if isinstance(data, dict):
-        import pandas as pd
-
+        pd = optional("pandas", "an audit of a dict by your own model")
         data = pd.DataFrame(data)
     if not hasattr(data, "columns"):
         return np.asarray(data)

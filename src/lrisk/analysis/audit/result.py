@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from ..._extras import optional
 from ..._typing import Bools, Floats
 from ...tables import ColumnSummary
 from .facts import (
@@ -30,32 +31,110 @@ _Record = TypeVar("_Record")
 class AuditResult:
     """Everything an audit found: rows, columns and numbers.
 
-    `summary`, `next_steps` and `looks_clean` are made of them when they are asked for.
+    `lrisk.audit` makes it. `summary`, `next_steps` and `looks_clean` are made of its
+    fields when they are asked for. Rows that are named by a number count from 1.
 
-    `scores`, `residuals` and `flags` have one entry per input row, in input order;
-    scores and residuals are NaN where the target is missing. `reasons` are by row,
-    counted from 1, of the rows that do not fit. `flagged` are the worst of the flagged
-    rows, `nearly` those that come next. `findings` are what the sections found.
+    Parameters
+    ----------
+    source : str
+        Name of the data.
+    task : {"regression", "classification"}
+        What the target is.
+    target : str
+        Name of the target.
+    n_rows, n_used : int
+        Rows of the table, and those of them that have a target.
+    columns : list of ColumnSummary
+        What each column holds.
+    n_missing : int
+        Empty cells of the table.
+    contamination : float
+        Estimated share of rows that do not fit.
+    interval : (float, float)
+        Where that share lies; it holds the share of rows that are flagged less the
+        expected false flags.
+    expected_false_flags : float
+        How many of the flagged rows are expected to fit after all.
+    threshold : float
+        Score above which rows are flagged.
+    scores, residuals : array of shape (n_rows,)
+        Of every row in input order; NaN where the target is missing.
+    flags : array of bool of shape (n_rows,)
+        Which rows do not fit.
+    reasons : dict of int to list of Reason
+        Why rows do not fit.
+    losses : list of LossCurve
+        Of the fits, over all rows that could be judged.
+    flagged, nearly : list of FlaggedRow
+        The worst of the flagged rows, and the rows that come next.
+    sensitivity : list of Sensitivity
+        Held-out losses when more and more of the worst rows are left out of training.
+    coefficients : list of CoefficientShift
+        Coefficients of the fits that are compared.
+    groups, times : list of GroupRate
+        How well the rows of each group, and of each stretch of time, fit.
+    verdicts : dict or None
+        How often the fits' flags were right, where a person has looked at rows.
+    comparison : dict or None
+        What has changed since an earlier audit.
+    options, versions : dict
+        What was asked for, and of which versions.
+    seed : int
+        Where random numbers began.
+    seconds : float
+        How long the audit took.
+    n_training : int
+        Rows the fits were trained on.
+    tail_spectrum : str
+        The spectrum of the tail-risk fit.
+    whole_share, whole_interval : float and (float, float)
+        `contamination` and `interval` by the fit to all rows together.
+    far_rows, tail_rows : int
+        Rows farther out than the noise of the others explains, and rows more than six
+        noise scales out that a heavy tail of the noise explains.
+    judgements : dict of int to str
+        What a person said of rows, "wrong" or "right".
+    fingerprint : str
+        Tells tables apart.
+    least_fitting : list of int
+        The rows that fit least, flagged or not, the worst first.
+    unflagged_losses : list of LossCurve
+        The same, over those of them that are not flagged.
+    tail_gain, tail_gain_error : float
+        The share by which the tail-risk fit lowers the tail of the best of the other
+        fits on rows that nobody doubts, and its standard error; NaN where there is too
+        little to tell.
+    findings : list of Finding
+        What the sections found.
+    classes : list of str
+        The classes; empty for numbers.
+    noise_matrix : list of list of float
+        The probability that a row of one class (by row) is labelled another.
+    id_column : str
+        Which column says what rows are called; empty if none does.
+    ids, observed, expected : list of str
+        What the table calls its rows, and targets as text; one for each row, or none
+        where they are not known or must not be told.
+    beside_constant : BesideConstant or None
+        The user's own model, if rows were judged by one, beside a constant.
+    notes : list of str
+        What was left out of a file, or decided about it, when it was read.
 
-    `contamination` and `interval` are reconciled with the flags: the interval holds the
-    share of rows that are flagged less the expected false flags. What the fit to all
-    rows together says is in `whole_share` and `whole_interval`. `far_rows` counts rows
-    farther out than the noise of the others explains, `tail_rows` those that are more
-    than six noise scales out and that a heavy tail of the noise explains.
-    `judgements` holds what a person said ("wrong" or "right") by row, counted from 1,
-    and `fingerprint` tells tables apart. `least_fitting` are the rows, counted from 1,
-    that fit least, flagged or not, the worst first. `losses` are over all rows that
-    could be judged, `unflagged_losses` over those of them that are not flagged.
-    `tail_spectrum` is the spectrum of the tail-risk fit, and `n_training` how many rows
-    the fits were trained on. `tail_gain` is the share by which the tail-risk fit lowers
-    the tail of the best of the other fits on rows that nobody doubts, `tail_gain_error`
-    its standard error; NaN where there is too little to tell. `noise_matrix` holds, for
-    `classes`, the probability that a row of one (by row) is labelled another. `ids`,
-    from `id_column`, are what the table itself calls its rows, `observed` and
-    `expected` are targets as text; one for each row, or none where they are not known
-    or must not be told. `beside_constant` compares the user's own model, if rows were
-    judged by one, with a constant. `notes` say what was left out of a file, or decided
-    about it, when it was read.
+    See Also
+    --------
+    lrisk.audit : Makes it.
+    lrisk.write_audit : Writes it as a page and as tables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lrisk
+    >>> x = np.linspace(0.0, 1.0, 80)
+    >>> y = 50 + 10 * x + np.sin(1000 * x)
+    >>> y[:4] *= 10
+    >>> result = lrisk.audit({"x": x, "y": y}, target="y")
+    >>> int(result.flags.sum()), sorted(result.least_fitting[:4])
+    (4, [1, 2, 3, 4])
     """
 
     source: str
@@ -193,8 +272,7 @@ class AuditResult:
 
     def rows_frame(self) -> Any:
         """Every row in input order as a pandas frame: what ``rows.csv`` holds."""
-        import pandas as pd
-
+        pd = optional("pandas", "AuditResult.rows_frame")
         return pd.DataFrame(dict(self.row_table()))
 
     def row_table(self) -> Iterator[tuple[str, Any]]:

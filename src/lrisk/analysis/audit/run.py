@@ -91,6 +91,7 @@ def audit(
     Parameters
     ----------
     data : pandas or polars DataFrame, dict of columns, or array of shape (n, d)
+        The table, one row for each thing that was seen.
     target : str or array-like of shape (n,)
         Name of the column to be predicted, or its values.
     task : {"auto", "regression", "classification"}, default="auto"
@@ -131,6 +132,7 @@ def audit(
         from. By default a frame's own index, or the first column in which every row has
         a value of its own.
     seed : int, default=0
+        Where random numbers begin: the same seed gives the same result.
     verdicts : mapping of row to word, sequence of words, or None
         "wrong" or "right" for rows that a person has looked at; rows count from 1.
         Wrong rows are flagged and right ones are not, whatever the fits say; and it is
@@ -145,6 +147,12 @@ def audit(
     Returns
     -------
     AuditResult
+        Scores and flags of all rows, reasons, findings, and words made of them.
+
+    See Also
+    --------
+    write_audit : Writes the result as a page and as tables.
+    OutlierDetector, LabelErrorDetector : The judgement of rows alone, for your code.
 
     Examples
     --------

@@ -60,6 +60,23 @@ class Concentration(Solver):
     class_balanced : bool, default=False
         Trim within each class, so that the classes keep their shares. The objective is
         then the mean over classes, by mass, of each class's own spectral risk.
+
+    See Also
+    --------
+    SubquantileGradient : Gradient steps on the rows of lowest loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.solvers import Concentration
+    >>> X = np.arange(20.0)[:, None]
+    >>> y = 2.0 * X[:, 0]
+    >>> y[:4] = 90.0
+    >>> solver = Concentration(starts=50)
+    >>> model = RiskRegressor("subquantile:0.8", alpha=1e-6, solver=solver)
+    >>> model.fit(X, y).coef_.round(3)
+    array([2.])
     """
 
     name = "concentration"

@@ -45,7 +45,7 @@ class SubquantileGradient(Solver):
     learning_rate : str, float or callable, default="auto"
         ``"auto"`` is 1/β in every step and ``"inverse_sqrt"`` 1/(β√k); ``"kept"`` is
         1/β of the rows that are kept, ``"line_search"`` the step that a search on their
-        loss finds; a number is the step itself and a function gives it for k = 1, 2, …
+        loss finds; a number is the step itself and a function gives it for each k ≥ 1.
     radius : float or None, default=None
         R, the largest ‖f‖; None means no limit.
     start : {"zero", "glorot", "weights"}, default="zero"
@@ -61,10 +61,27 @@ class SubquantileGradient(Solver):
         Skip over steps that keep the same rows (squared loss in a kernel space with a
         constant step and no radius): the same iterates up to rounding, in less time.
 
+    See Also
+    --------
+    Concentration : Exact refits to the rows that are kept.
+
     Notes
     -----
     `history` holds, about a hundred times over the run, the objective, ‖f‖ and the
     kept rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrisk import RiskRegressor
+    >>> from lrisk.solvers import SubquantileGradient
+    >>> X = np.linspace(-1.0, 1.0, 20)[:, None]
+    >>> y = 2.0 * X[:, 0]
+    >>> y[:4] = 9.0
+    >>> solver = SubquantileGradient(max_iter=2000)
+    >>> model = RiskRegressor("subquantile:0.8", alpha=1e-6, solver=solver)
+    >>> model.fit(X, y).coef_.round(3)
+    array([2.])
     """
 
     name = "subquantile"

@@ -1,1 +1,1 @@
-"""Compiled loops."""
+"""Compiled loops over rows that come one after another."""

@@ -1,1 +1,1 @@
-"""Compiled loops."""
+"""Compiled loops over batches of rows, drawn at random."""

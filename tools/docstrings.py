@@ -1,0 +1,89 @@
+"""Hold every public class and function to numpydoc's rules: part of ``make lint``.
+
+Checked are the layout (GL), the summary (SS), parameters (PR), what comes back (RT,
+YD), relatives (SA01) and an example (EX01), and that what See Also names is there.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from types import ModuleType
+from typing import Any
+
+from numpydoc.docscrape import NumpyDocString
+from numpydoc.validate import validate
+
+import lrisk
+
+#: What users do not call; the reference does not list them.
+INTERNAL = {"lrisk.cli", "lrisk.procedures"}
+CHECKED = ("GL", "SS", "PR", "RT", "YD", "SA01", "EX01")
+
+
+def public_modules() -> Iterator[ModuleType]:
+    """`lrisk` and those modules of it that say what is public in them."""
+    yield lrisk
+    for found in pkgutil.iter_modules(lrisk.__path__, "lrisk."):
+        if found.name.startswith("lrisk._") or found.name in INTERNAL:
+            continue
+        try:
+            module = importlib.import_module(found.name)
+        except ImportError as error:
+            print(f"{found.name} is left out: {error}")
+            continue
+        if hasattr(module, "__all__"):
+            yield module
+
+
+def public_objects() -> dict[str, Any]:
+    """Public classes and functions by their full public names."""
+    named = {
+        f"{module.__name__}.{own}": getattr(module, own)
+        for module in public_modules()
+        for own in module.__all__
+    }
+    return {
+        name: value
+        for name, value in named.items()
+        if inspect.isclass(value) or inspect.isfunction(value)
+    }
+
+
+def faults(name: str, value: Any) -> Iterator[str]:
+    """What is wrong with one object's docstring, a line each."""
+    # Nobody calls these: their signatures are those of enum and typing.
+    uncalled = inspect.isclass(value) and (
+        issubclass(value, Enum) or getattr(value, "_is_protocol", False)
+    )
+    for code, words in validate(f"{value.__module__}.{value.__qualname__}")["errors"]:
+        if code.startswith(CHECKED) and not (uncalled and code == "PR01"):
+            yield f"{name}: {code} {words}"
+    home = name.rpartition(".")[0]
+    for names, reason in NumpyDocString(inspect.getdoc(value) or "")["See Also"]:
+        for own, _ in names:
+            known = own.startswith(("lrisk.", "sklearn."))
+            try:
+                relative = pkgutil.resolve_name(own if known else f"{home}.{own}")
+            except (AttributeError, ImportError):
+                yield f"{name}: See Also names {own}, which is not there"
+                continue
+            if relative is value:
+                yield f"{name}: See Also names itself"
+            if not reason:
+                yield f"{name}: See Also does not say why one would go to {own}"
+
+
+def main() -> int:
+    """Print all faults and their number; 0 if there are none."""
+    objects = public_objects()
+    found = [line for name, value in objects.items() for line in faults(name, value)]
+    print(*found, sep="\n", end="\n" if found else "")
+    print(f"docstrings: {len(objects)} public objects, {len(found)} validation errors")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
