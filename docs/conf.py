@@ -135,7 +135,7 @@ def _as_printed(app, ctx, lines):
     kept = []
     for line in lines:
         if line.startswith("| ") and not (kept and kept[-1].startswith("    ")):
-            kept += ["", "::", ""]
+            kept += ["", ".. code-block:: text", ""]
         kept.append("    " + line[2:] if line.startswith("| ") else line)
     lines[:] = kept
 

@@ -765,3 +765,9 @@ def test_predictions_far_out_are_bounded(noise, options):
             getattr(model, name)(P, y, X2=Q)
         for values in (model.predict(far), model.predict_from_noisy(far)):
             assert np.abs(values - y.mean()).max() < 5 * np.ptp(y)
+
+
+def test_nothing_said_of_the_noise_is_answered_by_what_would_help():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ValueError, match=r"pass its distribution, .*GaussianNoise"):
+        NoiseCorrectedKernelRegressor().fit(X, X[:, 0])

@@ -38,6 +38,11 @@ class NoiseEstimator(BaseEstimator):
     correction: float
     standardize: bool
     learning_rate: float | str
+    #: What to do where nothing is said of the noise.
+    _remedy = (
+        "pass X2 (a second copy of the rows) to fit, a noise such as "
+        "lrisk.noise.KnownCovariance(cov), or lrisk.noise.Exact() for none"
+    )
 
     def _check_noise(self, X2: Any) -> Noise:
         """The noise, or `Replicates` if only a second copy is given."""
@@ -45,11 +50,7 @@ class NoiseEstimator(BaseEstimator):
             if X2 is not None:
                 return Replicates()
             rule = "given, so that nobody is uncorrected without knowing it"
-            remedy = (
-                "pass X2 (a second copy of the rows) to fit, a noise such as "
-                "lrisk.noise.KnownCovariance(cov), or lrisk.noise.Exact() for none"
-            )
-            raise ValueError(refused(self, "noise", rule, None, remedy))
+            raise ValueError(refused(self, "noise", rule, None, self._remedy))
         if not isinstance(self.noise, Noise):
             rule, remedy = "an object of lrisk.noise or None", "see lrisk.noise"
             raise TypeError(refused(self, "noise", rule, self.noise, remedy))

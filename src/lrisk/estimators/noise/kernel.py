@@ -170,6 +170,11 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
     True
     """
 
+    _remedy = (
+        "pass its distribution, such as lrisk.noise.GaussianNoise(cov), or "
+        "lrisk.noise.Exact() for none"
+    )
+
     def __init__(
         self,
         noise: Noise | None = None,
