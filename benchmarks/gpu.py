@@ -28,6 +28,7 @@ from lrisk.partitions.objective import PartitionedObjective
 from lrisk.spectra import ESRM
 from lrisk.torch import RiskClassifier, RiskRegressor, RiskTable, SpectralRisk
 from lrisk.torch.part import TorchPart
+from lrisk.torch.rows import TensorRows
 
 PAIRS = 9
 #: Goals: an iteration over two reads, by bits; fits in reads, by kind; a risk of 10⁷
@@ -129,15 +130,38 @@ def check() -> None:
             and there.coef_.is_cuda
             and abs(
                 there.score(rows.cuda(), targets.cuda())
-                - here.score(rows.double().numpy(), targets.numpy())
+                - there.to_memory().score(rows.double().numpy(), targets.numpy())
             )
-            < 1e-3
+            < 1e-9
         )
         wrong += not right
         if not right:
             print(loss, spectrum, w is not None, dtype, apart, there.dual_gap_, lam)
     print(f"fits on the GPU against lrisk in memory: {wrong} of 80 wrong", flush=True)
+    check_products()
     check_risks()
+
+
+def check_products() -> None:
+    """Of more entries than 32 bits can count, by rows and by columns."""
+    n, d, wrong = 40_000_003, 60, 0
+    for order in ("rows", "columns"):
+        if order == "rows":
+            X = torch.randn(n, d, device="cuda")
+        else:
+            X = torch.randn(d, n, device="cuda").T
+        rows, theta = TensorRows(X), torch.randn(d + 1, device="cuda").double()
+        r, scores = torch.randn(n, device="cuda").double(), rows.scores(theta)
+        pulled, expected = rows.pull(r), torch.zeros_like(theta)
+        for own in stretches(n):
+            part = X[own].double()
+            away = scores[own] - (part @ theta[:-1] + theta[-1])
+            wrong += float(away.abs().max()) > 1e-12
+            expected[:-1] += part.T @ r[own]
+        expected[-1] = r.sum()
+        wrong += float((pulled - expected).abs().max()) > 1e-8
+        del X, rows
+    print(f"products of {n} rows: {wrong} wrong", flush=True)
 
 
 def check_risks() -> None:
@@ -304,17 +328,21 @@ def by_hand(X: Any, y: Any, q: float, model: Any, took: float) -> None:
 
 
 def risks() -> None:
-    values = torch.randn(10_000_000, device="cuda").square_()
-    for spectrum in ("superquantile:0.9", "esrm:1"):
+    kinds = itertools.product((torch.float64, torch.float32), CHECKED[2::2])
+    for dtype, spectrum in kinds:
+        values = torch.randn(10_000_000, device="cuda", dtype=dtype).square_()
         losses, risk = values.clone().requires_grad_(), SpectralRisk(spectrum)
 
         def backward(losses: Any = losses, risk: Any = risk) -> None:
             losses.grad = None
             risk(losses).backward()
 
-        sorting, took = pairs(lambda: values.sort(), backward)
+        def sort(values: Any = values) -> None:
+            values.sort()
+
+        sorting, took = pairs(sort, backward)
         print(
-            f"SpectralRisk({spectrum!r}) of 1e7 losses and its gradient: "
+            f"SpectralRisk({spectrum!r}) of 1e7 losses, {dtype}, and its gradient: "
             f"{1e3 * took:.2f} ms, a sort {1e3 * sorting:.2f} ms; ratio "
             f"{verdict(took / sorting, SORTS)}",
             flush=True,

@@ -37,7 +37,7 @@ def _scores(  # type: ignore[no-untyped-def]
     total = tl.zeros((ROWS,), tl.float64)
     for first in tl.static_range(0, D, COLUMNS):  # a loop takes twice as long
         j = first + tl.arange(0, COLUMNS)
-        here = X + i[:, None] * by_row + j[None, :] * by_column
+        here = X + i[:, None] * by_row + (j.to(tl.int64) * by_column)[None, :]
         inside = (i[:, None] < n) & (j[None, :] < D)
         x = tl.load(here, mask=inside, other=0.0).to(tl.float64)
         v = tl.load(theta + j, mask=j < D, other=0.0)
@@ -64,7 +64,7 @@ def _pull(  # type: ignore[no-untyped-def]
     total = tl.zeros((COLUMNS,), tl.float64)
     for step in range(steps):
         i = (p * steps + step) * ROWS + tl.arange(0, ROWS)
-        here = X + i[:, None] * by_row + j[None, :] * by_column
+        here = X + i[:, None] * by_row + (j.to(tl.int64) * by_column)[None, :]
         inside = (i[:, None] < n) & (j[None, :] < D)
         x = tl.load(here, mask=inside, other=0.0).to(tl.float64)
         v = tl.load(r + i, mask=i < n, other=0.0)

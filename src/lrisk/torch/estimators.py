@@ -15,7 +15,7 @@ from ..estimators.targets import has_probabilities
 from ..losses import Loss
 from ..spectra import Spectrum
 from .base import RiskEstimator, Target
-from .given import check_numbers, check_two, check_weight, labels_of
+from .given import check_numbers, check_two, check_vector, check_weight, labels_of
 from .rows import in_memory, on_device
 
 
@@ -227,9 +227,8 @@ class RiskClassifier(ClassifierMixin, RiskEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the weight of rows that are predicted right."""
-        right = self.predict(X)
-        labels, codes = labels_of(self, y, X)
-        right = (right == on_device(labels, X.device)[codes]).double()
+        predicted = self.predict(X)
+        right = (predicted == check_vector(self, "y", y, X)).double()
         w = check_weight(self, sample_weight, X)
         return float(right.mean() if w is None else (w @ right) / w.sum())
 

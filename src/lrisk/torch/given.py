@@ -59,7 +59,7 @@ def check_matrix(owner: object, X: Any, fitted: Tensor | None = None) -> Tensor:
 
 def check_numbers(owner: object, y: Any, X: Tensor) -> Tensor:
     """Targets that are numbers, of 64 bits."""
-    y = _check_vector(owner, "y", y, X).double()
+    y = check_vector(owner, "y", y, X).double()
     ends = torch.aminmax(y)
     size = float(torch.maximum(-ends.min, ends.max))
     if not np.isfinite(size):
@@ -72,7 +72,7 @@ def check_weight(owner: object, weight: Any, X: Tensor) -> Tensor | None:
     """Weights of rows, of 64 bits; None stays None."""
     if weight is None:
         return None
-    weight = _check_vector(owner, "sample_weight", weight, X).double()
+    weight = check_vector(owner, "sample_weight", weight, X).double()
     ends = torch.stack(torch.aminmax(weight))
     # Two of them have whatever is wrong with any: NaN is both ends then.
     check_row_weights(in_memory(ends), 2)
@@ -81,7 +81,7 @@ def check_weight(owner: object, weight: Any, X: Tensor) -> Tensor | None:
 
 def labels_of(owner: object, y: Any, X: Tensor) -> tuple[AnyArray, Tensor]:
     """Labels, ascending, in memory, and the number of each row's."""
-    y = _check_vector(owner, "y", y, X)
+    y = check_vector(owner, "y", y, X)
     if y.is_floating_point() and not bool(torch.isfinite(y).all()):
         _refuse_infinite(owner, "y", y)
     own = y.to(torch.uint8) if y.dtype == torch.bool else y
@@ -124,7 +124,8 @@ def _check_tensor(owner: object, name: str, value: Any) -> None:
         raise TypeError(refused(owner, name, rule, seen, remedy))
 
 
-def _check_vector(owner: object, name: str, value: Any, X: Tensor) -> Tensor:
+def check_vector(owner: object, name: str, value: Any, X: Tensor) -> Tensor:
+    """A number for each row of X, of any type."""
     _check_tensor(owner, name, value)
     if value.shape != X.shape[:1]:
         rule, remedy = f"of shape ({X.shape[0]},)", "give one for each row of X"

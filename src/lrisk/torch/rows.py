@@ -20,8 +20,8 @@ from ..partitions.rows import BLOCK, taken
 
 _LOGGER = logging.getLogger("lrisk")
 #: Entries of 64 bits that are worked on together: 4 MB, which stay in a processor's
-#: cache, and 1 GB on a GPU, where many small operations cost more than memory does.
-PIECE, GPU_PIECE = 1 << 19, 1 << 27
+#: cache, and 256 MB on a GPU, where small operations cost more than memory does.
+PIECE, GPU_PIECE = 1 << 19, 1 << 25
 
 
 class Piece(NamedTuple):

@@ -147,15 +147,14 @@ def _shared(
     begins = torch.cat([apart.new_ones(1), apart])
     # Not by cummax of the places: on a GPU that takes 45 times as long as the sort.
     block, starts = begins.cumsum(0) - 1, torch.nonzero(begins)[:, 0]
-    first = starts[block]
-    last = torch.cat([starts[1:], starts.new_tensor([len(sigma)])])[block]
+    ends = torch.cat([starts[1:], starts.new_tensor([len(sigma)])])
+    alone, total = ends - starts == 1, summed[ends] - summed[starts]
     if mass is None:
-        share = 1.0 / (last - first).double()
-    else:
-        masses = _from_zero(mass)
-        share = mass / (masses[last] - masses[first])
-    alone = last - first == 1
-    return torch.where(alone, sigma, (summed[last] - summed[first]) * share)
+        even = torch.where(alone, sigma[starts], total / (ends - starts))
+        return even[block]
+    masses = _from_zero(mass)
+    density = total / (masses[ends] - masses[starts])
+    return torch.where(alone[block], sigma, mass * density[block])
 
 
 def _from_zero(values: Tensor) -> Tensor:
