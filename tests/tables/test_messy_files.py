@@ -306,7 +306,7 @@ def test_the_command_line_says_what_was_left_out(tmp_path):
 def test_a_missing_package_is_named(tmp_path, monkeypatch):
     path = write(tmp_path, "a.xlsx", excel)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(ValueError, match=r"pip install 'lrisk\[excel\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'lrisk\[excel\]'"):
         read_table(path)
 
 

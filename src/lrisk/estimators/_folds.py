@@ -27,7 +27,7 @@ def folds_of(
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         check_count(owner, "cv", cv, low=2)
         if cv > len(kept):
-            rule = f"at most the number of rows of positive weight ({len(kept)})"
+            rule = f"at most n_samples = {len(kept)} (rows of positive weight)"
             remedy = "lower it, or pass None for losses of the training rows"
             raise ValueError(refused(owner, "cv", rule, cv, remedy))
         named = None if groups is None else np.asarray(groups)[kept]
