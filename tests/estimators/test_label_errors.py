@@ -3,8 +3,10 @@
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csc_matrix, csr_array
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -12,6 +14,8 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from lrisk import LabelErrorDetector, RobustClassifier
@@ -326,3 +330,46 @@ def test_a_reference_that_sees_one_class():
     y[:2] = 1
     found = LabelErrorDetector(LogisticRegression(), random_state=0).fit(X, y)
     assert np.all(np.isfinite(found.outlier_score_))
+
+
+def test_a_reference_is_given_a_data_frame_as_it_is():
+    X, y, _, _ = rule()
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    named = make_column_transformer((StandardScaler(), ["x1", "x0"]))
+    model = make_pipeline(named, LogisticRegression())
+    weight = np.where(np.arange(len(y)) % 7 == 3, 0.0, 1.0)
+    found = LabelErrorDetector(model, random_state=0).fit(frame, y, weight)
+    plain = make_pipeline(
+        make_column_transformer((StandardScaler(), [1, 0])), LogisticRegression()
+    )
+    same = LabelErrorDetector(plain, random_state=0).fit(X, y, weight)
+    np.testing.assert_array_equal(found.outlier_score_, same.outlier_score_)
+
+
+@pytest.mark.parametrize("contamination", ["auto", 0.1])
+def test_where_all_labels_are_known_to_be_right_none_is_wrong(contamination):
+    X, y, _, _ = rule()
+    known = np.ones(len(y), dtype=bool)
+    found = LabelErrorDetector(contamination=contamination, random_state=0)
+    found.fit(X, y, trusted=known)
+    assert found.answer_ == "none" and found.inlier_mask_.all()
+    assert found.contamination_interval_ == (0.0, 0.0)
+    model = RobustClassifier("rbf", random_state=0).fit(X, y, trusted=known)
+    assert model.selected_.name == "ordinary" and model.contamination_ == 0.0
+
+
+def test_of_a_handful_of_labels_given_probabilities_say_what_is_known():
+    """Without them nothing is, and no label is flagged whatever the share."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    p = np.where(np.eye(2)[y] > 0.5, 0.9, 0.1)
+    p[4] = 0.2 + 0.6 * (np.arange(2) != y[4])
+    told = LabelErrorDetector(contamination=0.1, random_state=0)
+    assert told.fit(X, y).inlier_mask_.all()
+    told.fit(X, y, probabilities=p)
+    assert np.argmax(told.outlier_score_) == 4 and not told.inlier_mask_[4]
+    assert told.label_suggestion_[4] != y[4]
+    told.fit(X, y, probabilities=p, trusted=np.arange(30) == 4)
+    assert told.outlier_score_[4] == 0.0 and told.inlier_mask_[4]
+    model = RobustClassifier(contamination=0.1, random_state=0).fit(X, y)
+    assert model.inlier_mask_.all()

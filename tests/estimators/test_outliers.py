@@ -183,3 +183,26 @@ def test_targets_must_be_numbers(y):
     for model in (OutlierDetector(), RobustRegressor()):
         with pytest.raises(ValueError, match=r"y must be numbers|NaN"):
             model.fit(X, y)
+
+
+def test_masked_predictions_are_missing():
+    X, y, _ = table(300, 15)
+    masked = np.ma.masked_array(y, np.arange(300) == 4)
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        OutlierDetector().fit(X, y, predictions=masked)
+
+
+@pytest.mark.parametrize("n", [6, 8, 11])
+def test_the_wrong_row_of_a_handful_ranks_first(n):
+    """By a reference, not by the distance of its target from the others'."""
+    for seed in range(10):
+        rng = np.random.default_rng([seed, n])
+        X = rng.normal(size=(n, 1))
+        y, wrong = 5.0 * X[:, 0] + 0.1 * rng.normal(size=n), rng.integers(n)
+        y[wrong] += 10.0
+        for options in ({}, {"predictions": 5.0 * X[:, 0]}):
+            found = OutlierDetector(random_state=0).fit(X, y, **options)
+            assert np.argmax(found.outlier_score_) == wrong
+            assert found.inlier_mask_.all()
+        told = RobustRegressor(contamination=1.01 / n, random_state=0).fit(X, y)
+        assert np.flatnonzero(~told.inlier_mask_).tolist() == [wrong]

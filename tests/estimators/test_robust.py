@@ -15,7 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lrisk import OutlierDetector, RobustRegressor
-from lrisk.datasets import corrupt_labels, corrupt_rows, corrupt_units
+from lrisk.datasets import (
+    add_leverage_cluster,
+    corrupt_labels,
+    corrupt_rows,
+    corrupt_units,
+)
 from lrisk.procedures.outliers.linear_fit import LINEAR_ALPHAS
 
 
@@ -738,3 +743,51 @@ def test_groups_are_names_of_any_kind_and_judge_new_rows_too():
     for bad in (names[:5], [None] * 120, missing):
         with pytest.raises(ValueError, match="groups"):
             RobustRegressor().fit(X, y, groups=bad)
+
+
+@pytest.mark.parametrize(("n", "d"), [(400, 30), (300, 60)])
+def test_a_cluster_among_categories_does_not_rule(n, d):
+    """Its values lie between zeros and ones, and no farther out than right rows."""
+    for seed in range(1, 4):
+        rng = np.random.default_rng(seed)
+        X = (rng.random((n, d)) < rng.uniform(0.05, 0.5, size=d)).astype(float)
+        f = X @ rng.normal(size=d)
+        y = f + 0.5 * rng.normal(size=n)
+        bad = add_leverage_cluster(X, y, fraction=0.2, random_state=seed)
+        right = ~bad.mask
+        model = RobustRegressor(random_state=0).fit(bad.X, bad.y)
+        alone = RobustRegressor(random_state=0).fit(X[right], y[right])
+        assert error(model, X[right], f[right]) < 1.1 * error(alone, X[right], f[right])
+        assert model.inlier_mask_[right].all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("n", [3, 4, 5, 12, 13, 40])
+def test_entries_at_the_end_of_all_numbers(n, kernel):
+    for d in (1, 2):
+        rng = np.random.default_rng([n, d])
+        X, y = rng.normal(size=(n, d)), rng.normal(size=n)
+        cell, one, two = X.copy(), y.copy(), y.copy()
+        cell[0, 0] = one[0] = 1e300
+        two[[0, -1]] = -1.7e308, 1.7e308
+        for rows, targets in ((cell, y), (X, one), (X, two)):
+            if n < 5 and targets is two:  # half of them
+                with pytest.raises(ValueError, match="y must be at most"):
+                    RobustRegressor(kernel).fit(rows, targets)
+                continue
+            for contamination in ("auto", 0.0):
+                model = RobustRegressor(
+                    kernel, contamination=contamination, random_state=0
+                )
+                model.fit(rows, targets)
+                assert np.all(np.isfinite(model.predict(rows)))
+                assert np.all(np.isfinite(model.score_outliers(rows, targets)))
+                why = model.explain_outliers(rows, targets)
+                assert all(np.all(np.isfinite(part)) for part in why)
+
+
+def test_dates_are_no_targets():
+    X, _ = small()
+    for unit in ("datetime64[D]", "timedelta64[D]"):
+        with pytest.raises(ValueError, match="y must be numbers"):
+            RobustRegressor().fit(X, np.arange(len(X)).astype(unit))

@@ -623,3 +623,13 @@ def test_a_kernel_model_of_few_centres(kernel):
     assert np.sum(whole.dual_coef_ != 0.0) == 300
     with pytest.raises(ValueError, match="n_components"):
         RobustClassifier(kernel, n_components=0).fit(given, y)
+
+
+@pytest.mark.parametrize("n", [5, 12, 60])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_entries_at_the_end_of_all_numbers(n, kernel):
+    X, y = np.random.default_rng(n).normal(size=(n, 2)), np.arange(n) % 2
+    X[[0, -1], 0] = 1e300, -1.7e308
+    model = RobustClassifier(kernel, random_state=0).fit(X, y)
+    assert np.all(np.isfinite(model.predict_proba(X)))
+    assert all(np.all(np.isfinite(part)) for part in model.explain_outliers(X, y))

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
@@ -99,7 +100,8 @@ class LabelErrorDetector(RowDetector):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Sparse rows are made dense.
+            Numbers; the estimator is given a data frame as it is, names of columns
+            included, and sparse rows made dense.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; rows of weight 0 are not judged.
@@ -124,6 +126,7 @@ class LabelErrorDetector(RowDetector):
             self._check_estimator(
                 "predict_proba", "wrap it in CalibratedClassifierCV, say"
             )
+            asked = X
             X, y = rows_of_any_size(self, X, y)
             check_classification_targets(y)
             weight = check_row_weights(sample_weight, len(y))
@@ -139,6 +142,7 @@ class LabelErrorDetector(RowDetector):
                 p = check_probabilities(self, probabilities, len(y), self.classes_)
                 stated = confidence_logs(p[kept])
             places = self._places(X, groups)[kept]
+            used = _safe_indexing(asked if hasattr(asked, "iloc") else X, kept)
             X, weight = X[kept], weight[kept] / weight[kept].mean()
             n, rng = len(kept), generator(self.random_state)
             inside = FeatureScaling(np.zeros(X.shape[1]), column_units(X))(X)
@@ -146,7 +150,7 @@ class LabelErrorDetector(RowDetector):
             rows = LabelledRows.of(Z, codes, K, weight, places, sure)
             models = None
             if self.estimator is not None:
-                models = EstimatorModels(self.estimator, X, y[kept], rows)
+                models = EstimatorModels(self.estimator, used, y[kept], rows)
             with blas_threads_for(X.size):
                 _, found = judge_labels(rows, given, rng, models=models, stated=stated)
             self.answer_, self.noise_matrix_ = found.answer, found.noise
@@ -187,8 +191,10 @@ class EstimatorModels:
             return [p]
         if self._weighted:
             options["sample_weight"] = rows.weight[fitted]
-        model = clone(self._estimator).fit(self._X[fitted], self._y[fitted], **options)
-        p[:, only] = model.predict_proba(self._X[asked])  # classes_ are sorted
+        model = clone(self._estimator)
+        model.fit(_safe_indexing(self._X, fitted), self._y[fitted], **options)
+        # Its classes_ are sorted.
+        p[:, only] = model.predict_proba(_safe_indexing(self._X, asked))
         return [p]
 
     def slow(self, fitted: Indices, asked: Indices) -> list[Floats]:

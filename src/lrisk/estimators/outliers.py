@@ -8,6 +8,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from .._arrays import unmasked
 from .._params import refused
 from .._typing import Bools, Floats, Indices
 from .._validation import generator, unchanged_on_error
@@ -224,7 +225,7 @@ class OutlierDetector(RowDetector):
         return self._given(predicted, len(y))
 
     def _given(self, predictions: Any, n: int) -> Floats:
-        found = np.asarray(predictions, dtype=np.float64)
+        found = np.asarray(unmasked(predictions), dtype=np.float64)
         if found.shape != (n,) or not np.all(np.isfinite(found)):
             rule, remedy = f"finite and of shape ({n},)", "pass one number for each row"
             what = f"shape {found.shape}" if found.shape != (n,) else "NaN or infinity"

@@ -26,7 +26,7 @@ from ..procedures.outliers import (
     ranking_score,
     with_given_share,
 )
-from ..procedures.outliers.kernel_fit import Components, KernelFit
+from ..procedures.outliers.kernel_fit import Components, KernelFit, usable
 from ..procedures.outliers.regression import NOT_ASKED
 from ..ranking import check_row_weights
 from ..spaces import KernelRows
@@ -366,7 +366,7 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
     def _values(self, X: Floats) -> Floats:
         if hasattr(self, "coef_"):
             return np.asarray(X @ self.coef_ + self.intercept_)
-        Z = (X - self.feature_center_) / self.feature_scale_
+        Z = usable((X - self.feature_center_) / self.feature_scale_)
         rows = KernelRows(self._kernel(self.gamma_), self.X_fit_, Z)
         return np.asarray(rows.scores(self.dual_coef_) + self.intercept_)
 

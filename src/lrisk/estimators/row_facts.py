@@ -15,6 +15,9 @@ from .._validation import validate_data
 #: Typical size of features beside targets up to which their products are numbers, and
 #: of features whose robust scales are.
 LARGEST, LARGEST_ALONE = 2.0**500, 2.0**600
+#: How many times as large single entries may be; farther ones are held there. Those of
+#: features beside targets can be squared.
+HELD = 2.0**5
 
 #: Entries of a sparse table that is made dense, at most: 400 MB, of which some copies
 #: are made. Half or twice as many change nothing else.
@@ -117,27 +120,39 @@ def rows_of_any_size(
 ) -> Any:
     """X, and y if given, as judges use them: dense, of 64 bits.
 
-    Single entries may be of any size, for they are to be found. `numeric` targets are
-    of 64 bits, too.
+    Single entries may be of any size, for they are to be found; absurd ones are held.
+    `numeric` targets are of 64 bits, too.
     """
     largest = LARGEST if numeric else LARGEST_ALONE
     checks: Any = {"dtype": np.float64, "reset": reset, "absurd": largest}
-    if y and numeric:
-        y = tuple(_numbers(owner, target) for target in y)
-        X, target = validate_data(owner, dense(owner, X), *y, y_numeric=True, **checks)
-        return X, np.asarray(target, dtype=np.float64)
-    return validate_data(owner, dense(owner, X), *y, **checks)
+    if not y:
+        return _held(validate_data(owner, dense(owner, X), **checks), largest)
+    (target,) = y
+    if numeric:
+        target, checks["y_numeric"] = _numbers(owner, target), True
+    X, target = validate_data(owner, dense(owner, X), target, **checks)
+    if numeric:
+        target = _held(np.asarray(target, dtype=np.float64), largest)
+    return _held(X, largest), target
+
+
+def _held(values: Floats, largest: float) -> Floats:
+    """Values as they are, but for single ones of absurd size; no copy of others."""
+    end = HELD * largest
+    if max(values.max(), -values.min()) <= end:
+        return values
+    return np.clip(values, -end, end)
 
 
 def _numbers(owner: Any, y: Any) -> Any:
-    """The targets; text is refused, and missing values of objects are NaN."""
+    """The targets; text and dates are refused, missing values of objects are NaN."""
     kind, remedy = np.asarray(y).dtype.kind, "pass numbers, or use a classifier"
     if kind == "O":
         try:
             return np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError):
             kind = "U"
-    if kind in "US":
+    if kind in "USmM":
         first = np.ravel(np.asarray(y))[0]
         raise ValueError(refused(owner, "y", "numbers", first, remedy))
     return y

@@ -9,6 +9,7 @@ from scipy.stats import median_abs_deviation
 from lrisk.procedures._robust.scales import (
     Columns,
     compress,
+    deviation,
     half_scale,
     prevailing_value,
     shortest_half,
@@ -22,6 +23,13 @@ def test_half_scale_is_the_consistent_mad():
     x = np.random.default_rng(0).normal(size=999)
     expected = median_abs_deviation(x, scale="normal")
     assert half_scale(x - np.median(x)) == pytest.approx(expected)
+
+
+@given(NUMBERS)
+def test_a_deviation_is_numpys_in_any_unit(values):
+    x = np.array(values, dtype=float)
+    for unit in (1.0, 2.0**-900, 2.0**1000):
+        assert deviation(unit * x) == unit * np.std(x)
 
 
 @given(NUMBERS)

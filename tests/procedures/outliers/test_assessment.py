@@ -15,6 +15,7 @@ from lrisk.procedures.outliers.assessment import (
 )
 from lrisk.procedures.outliers.feature_errors import (
     GAUSSIAN_80,
+    Sides,
     contradicted_values,
     far_values,
 )
@@ -323,6 +324,18 @@ def test_far_values_by_the_formula(shape):
     assert expected.any()
     np.testing.assert_array_equal(far_values(column), expected)
     assert not far_values(np.round(column / 50)).any()
+
+
+def test_the_ones_of_a_rare_category_are_not_far():
+    """Though a few rows between its two values make it a column of many."""
+    rng = np.random.default_rng(0)
+    column = (rng.random(400) < 0.1).astype(float)
+    column[:80] = 0.02 + 0.05 * rng.normal(size=80)
+    assert np.sum(Sides.of(column).distance(column) > 8.0) > 30
+    assert not far_values(column).any()
+    column[rng.random(400) < 0.05] = 1000.0 * rng.random()  # codes are, of most columns
+    column[column < 1.0] += rng.normal(size=np.sum(column < 1.0))
+    assert far_values(column).any()
 
 
 @pytest.mark.parametrize("digits", [1, 2])

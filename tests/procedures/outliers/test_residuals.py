@@ -76,3 +76,9 @@ def test_a_direction_that_no_row_has_is_not_known():
     found = rows.residuals(rows.line(first.astype(float)), first.astype(float))
     assert found.leverage[40] > 1e50 and abs(found.u[40]) < 1e-20
     assert np.all(found.leverage[:40] < 1.0)
+
+
+def test_a_row_on_the_line_counts_whole_whatever_its_leverage():
+    """The formula of rows beyond has a pole within: at u = 1, g = 1/2 and c = 3."""
+    found = Residuals(np.array([0.0, 1.0, 3.0]), np.full(3, 0.5)).factors(1.0, 3.0)
+    np.testing.assert_array_equal(found, 1.0)

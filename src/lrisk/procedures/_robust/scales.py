@@ -49,7 +49,14 @@ def spread(values: Floats) -> float:
         return mad
     low, high = np.quantile(values, [0.1, 0.9])
     middle = float(high - low) / (2.0 * float(ndtri(0.9)))
-    return middle if middle > 0.0 else float(np.std(values))
+    return middle if middle > 0.0 else deviation(values)
+
+
+def deviation(values: Floats) -> float:
+    """Standard deviation, also of values whose squares are no numbers."""
+    size = max(float(values.max()), -float(values.min()))
+    unit = 2.0 ** np.floor(np.log2(size)) if size > 0.0 else 1.0
+    return float(unit * np.std(values / unit))  # exactly what it is in any unit
 
 
 def prevailing_value(values: Floats) -> float | None:
@@ -129,7 +136,7 @@ class Columns(NamedTuple):
         for j in np.flatnonzero(mere_rounding(quantiles)):
             scale[j] = spread(X[:, j]) if scale[j] <= 0.0 else 0.0
             if scale[j] <= rounding[j]:
-                scale[j] = float(np.std(np.clip(X[:, j], lowest[j], highest[j])))
+                scale[j] = deviation(np.clip(X[:, j], lowest[j], highest[j]))
         one_sided = np.minimum(center - low, high - center)
         for j in np.flatnonzero(MANY_TIMES * one_sided < high - low):
             mad = half_scale(X[:, j] - center[j])

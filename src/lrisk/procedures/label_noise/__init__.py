@@ -128,12 +128,11 @@ def fit_label_noise(
     if settings.growth:
         calm = bounded_influence(rows.Z, rows.weight) ** settings.growth
         rows = rows._replace(weight=rows.weight * calm, voice=rows.voice * calm)
-    noise = None if given == 0.0 else found.likely
-    choice = choose(settings, rows, noise, rng)
+    choice = choose(settings, rows, found.likely, rng)
     if found.answer != "noise" and choice.kind == "ordinary, noisy labels":
         choice = choice._replace(kind="ordinary")
     coefficients, intercept, centres = fit(
-        settings, rows, choice, noise, found.suggestion == rows.codes, rng
+        settings, rows, choice, found.likely, found.suggestion == rows.codes, rng
     )
     score, suggestion = np.where(gross, far.chance, 0.0), codes.copy()
     score[kept], suggestion[kept] = found.score, found.suggestion
@@ -184,10 +183,19 @@ def judge_labels(
     if n < FEWEST or rows.folds.max() < 2:  # two folds leave none to learn from
         answer = "noise" if share else "cannot tell"
         interval = (0.0, 0.5) if given is None else (share, share)
-        noise = uniform_noise(share, rows.n_classes)
-        likely, score = noise if share else None, np.zeros(n)
+        noise, right = uniform_noise(share, rows.n_classes), np.eye(rows.n_classes)
+        truth = right[rows.codes]
+        if stated is not None:
+            told = probabilities(np.mean(stated, axis=0))
+            truth = np.where(rows.trusted[:, None], truth, told)
         return rows._replace(folds=np.full(n, -1)), Detection(
-            answer, share, interval, noise, score, rows.codes, likely
+            answer,
+            share,
+            interval,
+            noise,
+            np.clip(1.0 - truth[np.arange(n), rows.codes], 0.0, 1.0),
+            np.asarray(truth.argmax(axis=1)),
+            noise if share else None,
         )
     learnt = sample_rows(rows.codes, CONSTANTS.trained, rng)
     if models is None:

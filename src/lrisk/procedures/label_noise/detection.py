@@ -95,6 +95,8 @@ class Detector:
 
     def detect(self, given: float | None = None) -> Detection:
         """Judge all labels; under a given share T is likely and of that share."""
+        if self._doubtful == 0.0:  # all are known to be right
+            given = 0.0
         strength, gain, evidence, told = self._compared(self._nulls())
         null = self._fit(self._used, self._clean)
         free = self._fits(self._used, null, (strength,))[0]
@@ -114,7 +116,7 @@ class Detector:
             high = _supported(shares, values)[1]
         chance = softmax(values)
         if given is not None:
-            given = given / max(self._doubtful, 1e-300)  # of the labels not trusted
+            given = given / (self._doubtful or 1.0)  # of the labels not trusted
             found, share, low, high = given > 0.0, given, given, given
             noise = _flipped(free.noise if above else uniform, given, usual)
             free = self._fit(self._used, noise, null)
@@ -124,7 +126,7 @@ class Detector:
         else:
             share = low = 0.0
             many = shares >= min(MATTERS, shares[-1])
-            if values[many].max() > values[0]:
+            if given != 0.0 and values[many].max() > values[0]:
                 expected = float(softmax(values[many]) @ shares[many])
                 likely = uniform_noise(expected, self._K)
         score, suggestion = self._posterior(fits, chance)
@@ -288,14 +290,15 @@ def flag(
 ) -> Bools:
     """The rows of highest score, but never all rows of a class.
 
-    Those above ½ while few false ones are expected; or up to a given share.
+    Those above ½ while few false ones are expected; or up to a given share, but nobody
+    of whom nothing is known (score 0).
     """
     order = np.argsort(-score, kind="stable")
     ends = np.cumsum(weight[order])
     false = np.cumsum((weight * (1.0 - score))[order]) / ends
     chosen = (score[order] > 0.5) & (false <= CONSTANTS.false_flags)
     if share is not None:
-        chosen = ends <= share * ends[-1] + 1e-9
+        chosen = (score[order] > 0.0) & (ends <= share * ends[-1] + 1e-9)
     flagged, left = np.zeros(len(codes), dtype=bool), np.bincount(codes)
     for i in order[chosen]:
         if left[codes[i]] > 1:

@@ -15,8 +15,6 @@ class Constants:
 
     # -- which rows are judged ---------------------------------------------------------
 
-    #: Distinct rows below which there is no reference to rank rows by. Taste.
-    fewest_ranked: int = 12
     #: Distinct rows below which nobody is flagged, but beside an exact relation. Taste:
     #: of fewer a tail of the noise cannot be told from a wrong row.
     fewest_rows: int = 40

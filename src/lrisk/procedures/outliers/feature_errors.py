@@ -46,16 +46,23 @@ class Sides(NamedTuple):
 def far_values(column: Floats) -> Bools:
     """|x − median| beyond 8 scales of its own side of the median.
 
-    Nobody is far in a column of few distinct values.
+    Nobody is far in a column of few distinct values, nor where most values are equal
+    and the most frequent of the others is far: that is a rare category.
     """
-    far = np.zeros(len(column), dtype=bool)
+    nobody = np.zeros(len(column), dtype=bool)
     if len(np.unique(column[:1000])) < C.fewest_values:
-        return far
+        return nobody
     sides = Sides.of(column)
     ends = np.array([column.min(), column.max()])
     if not np.any(sides.distance(ends) > C.far_value):  # most columns: spare a pass
-        return far
-    return np.asarray(sides.distance(column) > C.far_value)
+        return nobody
+    distance, others = sides.distance(column), column[column != sides.middle]
+    if 2 * len(others) < len(column):
+        values, counts = np.unique(others, return_counts=True)
+        rare = values[counts == max(counts.max(), C.fewest_far_values)]
+        if np.any(sides.distance(rare) > C.far_value):
+            return nobody
+    return np.asarray(distance > C.far_value)
 
 
 def suspected_columns(X: Floats) -> list[tuple[int, Bools]]:

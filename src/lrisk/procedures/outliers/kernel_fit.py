@@ -26,6 +26,11 @@ KERNEL_ALPHAS = np.geomspace(1e-4, 10.0, 11)
 GAMMA_FACTORS = tuple(np.geomspace(0.03, 3.0, 7))
 
 
+def usable(Z: Floats) -> Floats:
+    """Standardised rows, of which arithmetic does not lose the distances of others."""
+    return np.clip(Z, -USABLE, USABLE)
+
+
 class KernelFit(NamedTuple):
     """f(x) = Σ a_i k(x_i, x) + level over standardised rows."""
 
@@ -41,7 +46,7 @@ class KernelFit(NamedTuple):
         """Values at other rows."""
         out = np.empty(len(X))
         for part in blocks(len(X), len(self.rows)):
-            Z = self.scaling(X[part])
+            Z = usable(self.scaling(X[part]))
             out[part] = self.kernel(Z, self.rows) @ self.dual_coef
         return out + self.level
 
@@ -77,8 +82,7 @@ def _prepared(
 ) -> Prepared:
     """What a kernel fit begins with; γ and α that are not given by leave-one-out."""
     scaling = Scaling.of(X, weights)
-    # Beside farther rows arithmetic loses the distances of the others.
-    Z = np.clip(scaling(X), -USABLE, USABLE)
+    Z = usable(scaling(X))
     level = float(np.average(y, weights=weights)) if intercept else 0.0
     target = y - level
     few = np.linspace(0, len(y) - 1, min(len(y), C.reference_rows)).astype(int)

@@ -48,9 +48,9 @@ class Residuals(NamedTuple):
         by c√(g/(1 + g)) of its standard errors. At a residual of u > c scales that is a
         weight of c/(u + g(u − c)). Beyond eight scales it is zero.
         """
-        u, g = np.abs(self.u) / scale, self.leverage
+        u, g = np.maximum(np.abs(self.u) / scale, held), self.leverage
         with np.errstate(over="ignore", invalid="ignore"):
-            weight = np.where(u > held, held / (u + g * (u - held)), 1.0)
+            weight = held / (u + g * (u - held))
         return np.where(u <= max(C.left_out_beyond, held), weight, 0.0)
 
 

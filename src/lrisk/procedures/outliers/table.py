@@ -43,7 +43,7 @@ def _detect(
         return nothing_detected(y, "constant target", (0.0, 0.5))
     units = Units(float(np.median(y)), spread(y))
     target = units.inward(y)
-    if n < C.fewest_ranked:
+    if n < 3:  # of two rows each contradicts the other
         return nothing_detected(y, "too few rows", (0.0, 0.5))
     chosen, line_seed, resample_seed = _drawn(n, rng)
     own = None if places is None else places[chosen]
@@ -88,8 +88,6 @@ def detect_by_predictions(
     thousand rows.
     """
     n, units = len(y), Units(float(np.median(y)), spread(y) or 1.0)
-    if n < C.fewest_ranked:
-        return nothing_detected(y, "too few rows", (0.0, 0.5))
     target, fitted = units.inward(y), units.inward(predicted)
     chosen, _, resample_seed = _drawn(n, rng)
     steps = Steps.of(y[chosen]).in_units(units.size)
