@@ -103,6 +103,11 @@ class Table(Target):
             digest.update(np.ascontiguousarray(column.values).tobytes())
         return digest.hexdigest()[:16]
 
+    def own_name(self, row: int) -> str:
+        """What the table calls a row, if that is more than its number."""
+        name = self.ids[row] if self.ids else ""
+        return "" if name == str(row + 1) else name
+
     def target_shown(self, row: int) -> str:
         """The target of one row as text."""
         return self.target.shown(row)

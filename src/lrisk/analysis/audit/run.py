@@ -386,7 +386,7 @@ def _rows(
                 observed=table.target_shown(row),
                 expected=expected_of(table, found, int(i)),
                 values={c.name: c.shown(row) for c in table.columns[:MOST_VALUES]},
-                id=table.ids[row] if table.ids else "",
+                id=table.own_name(row),
             )
         )
     return shown
