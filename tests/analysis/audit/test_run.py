@@ -290,6 +290,14 @@ def test_rows_can_be_found_again_by_their_own_id(tmp_path):
         assert worst.id not in path.read_text("utf-8"), path.name
 
 
+def test_copies_do_not_hide_the_column_that_tells_rows_apart():
+    data = {name: np.r_[cells, cells[[3, 40]]] for name, cells in _orders().items()}
+    table = table_of(data, "y")
+    assert table.id_column == "order" and table.ids == list(data["order"])
+    data["order"] = data["order"][np.arange(122) % 100]  # a fifth has another's name
+    assert table_of(data, "y").id_column == ""
+
+
 def test_an_id_that_is_given_is_not_learnt_from():
     data = _orders()
     data["code"] = np.arange(120) // 2 + 1e6
