@@ -208,7 +208,7 @@ class Broken(RegressorMixin, BaseEstimator):
     def predict(self, X):
         return 0
 
-line, broken = LinearRegression(), Broken()
+line, broken, nobody = LinearRegression(), Broken(), None
 
 def made():
     return LinearRegression()
@@ -224,6 +224,8 @@ def made():
         (["--predictions", "told.csv"], 0, "your predictions"),
         (["--estimator", "my_models:broken"], 2, "ZeroDivisionError: in my own code"),
         (["--estimator", "my_models:nothing"], 2, "AttributeError"),
+        (["--estimator", "my_models:nobody"], 2, "it is None"),
+        (["--estimator", "a_script:model"], 2, "SystemExit: 0"),
         (["--estimator", "no_such_module:x"], 2, "ModuleNotFoundError"),
         (["--estimator", "my_models"], 2, "MODULE:OBJECT"),
         (["--predictions", "prize"], 2, "did you mean 'price'?"),
@@ -231,6 +233,7 @@ def made():
 )
 def test_own_models_on_the_command_line(options, status, words, table, tmp_path):
     (tmp_path / "my_models.py").write_text(MODELS)
+    (tmp_path / "a_script.py").write_text("import sys\nsys.exit(0)\n")
     prices = [line.split(",")[1] + "1" for line in table.read_text().split()[1:]]
     (tmp_path / "told.csv").write_text("\n".join(["told", *prices]))
     audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")

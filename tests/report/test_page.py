@@ -415,6 +415,19 @@ def test_every_row_is_drawn_as_observed_against_expected():
         assert "fig-observed" not in render(hidden)
 
 
+def test_one_absurd_expectation_does_not_press_all_rows_into_a_corner():
+    """A row with a slip in a feature may have any; its point is drawn at the edge."""
+    n = 400
+    told = [f"{v:.6g}" for v in np.linspace(-1, 9, n)]
+    expected = ["1e9", *told[1:]]
+    audit = replace(make_audit(n_rows=n, n_flagged=8), observed=told, expected=expected)
+    text = render(audit)
+    paths = re.findall(r'<path d="([^"]*)" class="dot', text)
+    x = [float(v) for path in paths for v in re.findall(r"M([\d.]+) ", path)]
+    assert max(x) - min(x) > 300 and np.median(x) - min(x) > 100
+    assert "What is expected of 1 row lies beyond the edge." in text
+
+
 def test_false_alarms_are_explained_and_suggestions_shown():
     audit = make_audit()
     row = audit.flagged[0].row

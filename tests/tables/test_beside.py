@@ -80,6 +80,15 @@ def test_several_columns_keep_their_names(tmp_path):
     pd.testing.assert_frame_equal(frame_beside(tmp_path / "p.parquet", 2), frame)
 
 
+@pytest.mark.parametrize("first", ["", "a"])
+def test_two_columns_of_whole_numbers_are_no_decimal_commas(first, tmp_path):
+    """As pandas writes an index beside predictions that are whole numbers."""
+    path = tmp_path / "p.csv"
+    path.write_text(f"{first},prediction\n0,250\n1,125\n2,500\n")
+    frame = frame_beside(path, 3)
+    assert frame.shape == (3, 2) and frame["prediction"].tolist() == [250, 125, 500]
+
+
 @pytest.mark.parametrize("lines", [["1.5", "2.5"], ["1,5", "2,5"], ["1 €", "2 €"]])
 def test_a_header_is_no_prediction_where_one_is_missing(lines, tmp_path):
     """The caller then says that there are two for three rows."""

@@ -71,6 +71,12 @@ def excel(path, *, header=True, above=(), sheets=(), rows=FRAME):
             book.sheets["data"].cell(i + 1, 1, title)
 
 
+def two_sheets(path):
+    with pd.ExcelWriter(path, engine="openpyxl") as book:
+        pd.DataFrame({"made": ["by me"], "on": ["Monday"]}).to_excel(book, index=False)
+        FRAME.to_excel(book, sheet_name="data", index=False)
+
+
 def stray_cell(path):
     """A blank in the last cell that Excel has: a rectangle of 17 billion cells."""
     excel(path)
@@ -156,6 +162,9 @@ READ = {
     "JSON columns": Read("a.json", FRAME.to_json()),
     "JSON split": Read("a.json", FRAME.to_json(orient="split")),
     "JSON in an object": Read("a.json", json.dumps({"rows": RECORDS})),
+    "JSON of a service": Read("a.json", json.dumps({"count": N, "rows": RECORDS})),
+    "spreadsheet of several sheets": Read(
+        "a.xlsx", two_sheets, "Of 2 sheets that of the target, number 2, was read."),
     "JSON lines": Read("a.jsonl", "\n".join(map(json.dumps, RECORDS))),
     "Parquet": Read("a.parquet", FRAME.to_parquet()),
     "Parquet folder": Read("parts", parquet_folder),
@@ -176,6 +185,9 @@ REFUSED = {
     "no words in the header": Refused("a.csv", ",,\n5,7,1\n", "pass --no-header"),
     "a cell too many": Refused("a.csv", text() + "1,2,3,4\n", "line 42 has 4 cells"),
     "a cell too few": Refused("a.csv", text() + "1,2\n", "line 42 has 2 cells"),
+    "words between blanks": Refused("a.csv", text(" "), "parts the first line"),
+    "a quote that opens the header": Refused(
+        "a.csv", '"' + text(), "is a quote missing in its first line?"),
     "an open quote": Refused("a.csv", text() + '1,"a,3\n1,b,3\n', "quote missing"),
     "NUL bytes": Refused("a.csv", text().encode() + b"1,\0,3\n", "NUL bytes"),
     "a picture": Refused("a.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "NUL bytes"),

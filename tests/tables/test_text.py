@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lrisk.tables.columns import typed_column, typed_columns
+from lrisk.tables.rules import ColumnRule
 from lrisk.tables.text import read_column
 
 
@@ -25,6 +26,9 @@ def column(cells, **options):
         (["1 234,5", "7 000", "0,25"], [1234.5, 7000, 0.25], ""),
         (["1'234.5", "7'000", "25"], [1234.5, 7000, 25], ""),
         (["1e3", "2.5E-1", "−4"], [1000, 0.25, -4], ""),
+        (["1\u00a0234", "7\u202f000", "2\u2009500"], [1234, 7000, 2500], ""),
+        (["12.50-", "-3.25", "100 €-"], [-12.5, -3.25, -100], "€"),
+        (["3k", "0.5k", "0"], [3, 0.5, 0], "k"),
     ],
 )
 def test_numbers_with_units_are_numbers(cells, numbers, unit):
@@ -43,6 +47,9 @@ def test_numbers_with_units_are_numbers(cells, numbers, unit):
         ["1h 30m", "2h 10m", "3h 5m", "1h"],
         ["A12", "B7", "ABC 3", "X 4"],
         ["1.2.3", "1.2.4", "2.0.0", "2.1"],
+        ["2-", "1-", "3-", "2"],
+        ["2.5k", "3k", "2500", "3000"],
+        ["+", "-", "+", "+"],
     ],
 )
 def test_words_with_digits_stay_words(cells):
@@ -133,3 +140,22 @@ def test_a_comma_that_may_be_read_in_two_ways_is_read_as_in_other_columns():
     assert beside.note == "Commas were read as decimal points, as in other columns."
     sure = typed(a=["1,028,781", "3,125"], b=decimals)["a"]
     assert sure.values[:2].tolist() == [1028781.0, 3125.0]
+
+
+def test_dashes_among_numbers_are_empty_cells():
+    cells = ["-", "12", "n.a.", "13.5", "—"] * 10
+    read = column(cells)
+    assert read.kind == "numeric" and read.missing.sum() == 30 and not read.note
+    again = ColumnRule.of(read).read(np.array(["-", "-", "7", "."], dtype=object))
+    np.testing.assert_array_equal(again.values, [np.nan, np.nan, 7, np.nan])
+    assert column(["-", "--"] * 10).kind == "categorical"  # nothing says of what
+
+
+def test_a_column_that_is_nearly_numbers_says_so():
+    cells = [f"{i}.5" if i % 4 else "broken" for i in range(40)]
+    read = column(cells)
+    assert read.kind == "identifier"
+    assert read.note.endswith("75% of its cells are numbers, the others are not.")
+    assert read.example == "'broken'"
+    assert "numbers" not in column(["a", "b", "c", "7"] * 10).note
+    assert "numbers" not in column(["12a", "12b", "7c", "9a"] * 10).note

@@ -118,7 +118,8 @@ def lrisk() -> None:
 @click.option("--time", help="Compare stretches of this column of dates or "
               "times.")  # fmt: skip
 @click.option("--id", help="Show this column beside row numbers, and do not learn from "
-              "it.  [default: a column in which every row has its own]")  # fmt: skip
+              "it.  [default: a column in which nearly every row has its "
+              "own]")  # fmt: skip
 @NO_HEADER
 @click.option("--out", type=FILE, default=None,
               help="Write report.html, rows.csv and audit.json into this folder.  "

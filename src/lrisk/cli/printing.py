@@ -144,7 +144,8 @@ def _print_rows(result: AuditResult, console: Console) -> None:
     console.print(f"\n[bold]{title}[/]")
     for row in rows:
         words = plain(" ".join(result.reason_words(row)))
-        own = f" ({plain(result.ids[row - 1], 40)})" if result.ids else ""
+        name = result.ids[row - 1] if result.ids else ""
+        own = f" ({plain(name, 40)})" if name and name != str(row) else ""
         console.print(f"  row {row}{own}: {words}" if words else f"  row {row}{own}")
     note = f"{COUNTING} {NOISE_SCALE}" if result.task == "regression" else COUNTING
     console.print(f"  ({note})", style="dim")

@@ -67,8 +67,11 @@ def imported_estimator(place: str) -> Any:
     try:
         found = operator.attrgetter(name)(importlib.import_module(module))
         made = isinstance(found, type) or not hasattr(found, "fit")
-        return found() if made and callable(found) else found
-    except Exception as error:  # of somebody else's code, which may be any
+        found = found() if made and callable(found) else found
+        if found is None:  # which would mean: no estimator
+            raise TypeError("it is None")
+        return found
+    except (Exception, SystemExit) as error:  # of somebody else's code: it may be any
         rule, remedy = "importable", "try it in Python, from the same folder"
         got = f"{type(error).__name__}: {error}"[:200]
         message = refused("audit", f"--estimator {place[:80]}", rule, got, remedy)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..analysis.audit import AuditResult, CoefficientShift, GroupRate, LossCurve
-from ..analysis.audit.numbers import number, percent
+from ..analysis.audit.numbers import counted, number, percent
 from ..analysis.scores import score_histogram
 from .svg import WIDTH, Frame, Scale, box, dots, element, figure, label, line, marker
 from .text import clipped, count, squeezed
@@ -16,8 +16,9 @@ SHAPES = {"ordinary": "circle", "robust": "square", "tail": "triangle"}
 CURVES = {**{name: name for name in SHAPES}, "own": "yours"}
 #: Most bars and coefficients in one picture.
 MOST_GROUPS, MOST_COEFFICIENTS = 24, 16
-#: Most points of either kind in the plot of all rows.
-MOST_POINTS = 1500
+#: Most points of either kind in the plot of all rows, and the quantiles of what is
+#: expected that are inside it in any case.
+MOST_POINTS, EXPECTED = 1500, (0.02, 0.98)
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, WIDTH - 20.0, 30.0, 214.0
 _HEIGHT = 256.0
@@ -49,7 +50,12 @@ def observed_expected(result: AuditResult) -> str:
         return ""
     # Slips by powers of ten would press all other rows into a corner.
     log = bool(values.min() > 0 and values.max() > 30 * np.median(values))
-    low, high = [float(values.min()), float(values.max())]
+    # What is expected of a row with a slip in a feature may be anything: it does not
+    # rule the scale, and is drawn at the edge.
+    usual = np.quantile(values[0], EXPECTED)
+    low = float(min(values[1].min(), usual[0]))
+    high = float(max(values[1].max(), usual[1]))
+    beyond = int(np.sum((values[0] < low) | (values[0] > high)))
     x = Scale.over([low, high], _LEFT, _RIGHT, log=log)
     y = Scale.over([low, high], _BOTTOM, _TOP, log=log)
     ends = (max(x.low, y.low), min(x.high, y.high))
@@ -61,6 +67,8 @@ def observed_expected(result: AuditResult) -> str:
         dots([(x(a), y(b)) for a, b in points[:, flagged].T], "dot dot-flagged"),
     ]
     scale = " Both axes are logarithmic." if log else ""
+    if beyond:
+        scale += f" What is expected of {counted(beyond, 'row')} lies beyond the edge."
     words = (
         f"{count(len(others))} rows that are not flagged and {count(len(flagged))} "
         f"flagged ones; on the line, rows are as expected.{scale}"

@@ -83,12 +83,15 @@ def _has_header(frame: Any) -> bool:
 def _one_column_of_commas(source: Source) -> bool:
     """Whether lines, but perhaps the first, are numbers with a decimal comma each.
 
-    A reader of tables sees two columns of whole numbers there.
+    A reader of tables sees two columns of whole numbers there. So it is, if the first
+    line is words with a comma between: names of two columns.
     """
     if source.ending not in TEXT:
         return False
     with source.text(source.encoding()) as file:
         sample = [line.strip() for line in itertools.islice(file, SAMPLE)]
+    if "," in sample[0] and np.isnan(read_numbers(sample[:1], ",").values[0]):
+        return False
     lines = [line for line in sample[1:] if line]
     with_comma = [line for line in lines if "," in line]
     numbers = read_numbers(lines, ",").values

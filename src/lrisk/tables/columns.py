@@ -8,14 +8,19 @@ import numpy as np
 
 from .._typing import AnyArray, Bools, Indices
 from .dates import days
-from .text import COMMA, DATE, DATES, read_column
+from .text import COMMA, DATE, DATES, PROMISING, read_column, share_of_numbers
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "#div/0!", "#value!",
            "#ref!", "#name?", "#num!", "#null!"}  # fmt: skip
+#: And marks that say so among numbers; among words, as blood groups, they are values.
+MARKS = {"-", "--", "---", "–", "—", ".", "n.a.", "n.a", "n.d."}
 TRUE, FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
 #: Distinct share from which on text is an identifier or free text, and the least rows.
 NEARLY_UNIQUE, FEWEST_ROWS = 0.5, 20
+#: Characters of a fraction that is shown in full: more are of no hand. Size below which
+#: whole numbers are surely exact as floats, and their fractions have a digit.
+SHORT, EXACT = 12, 1e15
 #: Mean length from which on nearly unique text is called text.
 LONG = 25
 #: Names of numbers that tell rows apart, whatever their steps.
@@ -174,18 +179,13 @@ class Column:
             return text[:10] if text.endswith("T00:00:00") else text.replace("T", " ")
         if self.kind == "boolean":
             return "true" if value else "false"
-        return f"{value:.6g}"
+        return short_number(float(value))
 
     def as_text(self) -> list[str]:
         """Every cell in full: whole numbers without an exponent."""
         if self.has_levels or self.kind in ("date", "time", "boolean"):
             return [self.shown(row) for row in range(len(self.values))]
-        numbers = self.values.tolist()
-        whole = [abs(v) < 1e15 and v == round(v) if v == v else False for v in numbers]
-        return [
-            "" if v != v else str(round(v)) if w else repr(v)
-            for v, w in zip(numbers, whole)
-        ]
+        return ["" if v != v else in_full(v) for v in self.values.tolist()]
 
     def take(self, rows: Indices) -> "Column":
         """The same column of these rows."""
@@ -194,6 +194,30 @@ class Column:
     def called(self, kind: str) -> "Column":
         """The same column in another role; an identifier does not become a feature."""
         return replace(self, kind=kind, usable=self.is_feature)
+
+
+def in_full(value: float) -> str:
+    """A number without loss; a whole one without an exponent.
+
+    Examples
+    --------
+    >>> in_full(1e6), in_full(0.1), in_full(-0.0)
+    ('1000000', '0.1', '0')
+    """
+    whole = abs(value) < EXACT and value == round(value)
+    return str(round(value)) if whole else repr(value)
+
+
+def short_number(value: float) -> str:
+    """As it was probably written, if that is short; else six digits of it.
+
+    Examples
+    --------
+    >>> short_number(1005750.12), short_number(41245.47), short_number(2 / 3)
+    ('1005750.12', '41245.47', '0.666667')
+    """
+    full = in_full(value)
+    return full if "." not in full or len(full) <= SHORT else f"{value:.6g}"
 
 
 def summary_of(column: Column, role: str = "") -> ColumnSummary:
@@ -276,8 +300,19 @@ def _from_text(name: str, raw: AnyArray, labels: bool, commas: bool) -> Column:
         # A single word that says "missing", and nothing else, is no class.
         if known.any() or len(as_words[1]) > 1:
             codes, levels = as_words
-    column = _checked(Column(name, "categorical", codes, levels))
+    column = _nearly_numbers(_checked(Column(name, "categorical", codes, levels)))
     return _spelled(column) if column.kind == "categorical" else column
+
+
+def _nearly_numbers(column: Column) -> Column:
+    """The column of words, with a remark if most of them are numbers."""
+    counts = np.bincount(column.values[column.values >= 0], minlength=1)
+    share, odd = share_of_numbers(column.levels, counts)
+    if share < PROMISING or not odd:
+        return column
+    note = f"{share:.0%} of its cells are numbers, the others are not."
+    note = f"{column.note} {note}".strip()
+    return replace(column, note=note, example=repr(odd[:20]))
 
 
 def _spelled(column: Column) -> Column:
@@ -297,6 +332,9 @@ def _as_numbers(
 ) -> Column | None:
     """The column as numbers or dates, if nearly all cells are."""
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+    counts[[level.strip().lower() in MARKS for level in levels]] = 0
+    if not counts.any():
+        return None
     reading = read_column(name, levels, counts, commas)
     if reading is None:
         return None

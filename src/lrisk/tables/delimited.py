@@ -58,6 +58,12 @@ def read_delimited(
     are missing, since "none" may be a class.
     """
     layout = _layout(source, separator, header)
+    only = layout.header[0] if len(layout.header) == 1 else ""
+    if target is not None and target in only and target != only:
+        raise ValueError(
+            f"{source.name}: no comma, semicolon, tab or bar parts the first line into "
+            "names; write one between cells"
+        )
     if target is not None and layout.header.count(target) > 1:
         raise ValueError(
             f"{source.name} has several columns {target!r}; rename all but one"
@@ -169,7 +175,9 @@ def _checked(
     if not has_header:
         header = numbered_names(len(header))
     if rows == len(again):
-        raise ValueError(f"{name} has a header but no rows")
+        quoted = any("\n" in cell for cell in header)
+        hint = "; is a quote missing in its first line?" if quoted else ""
+        raise ValueError(f"{name} has a header but no rows{hint}")
     return header, again
 
 
@@ -205,7 +213,8 @@ def _separator(sample: list[str]) -> str:
 def _lines_above(sample: list[str], separator: str) -> int:
     """Titles and remarks above the header: at most one cell, or two fewer than most.
 
-    A header that lacks one name is a mistake, not a title.
+    A header that lacks one name is a mistake, not a title; or it lacks the first, as
+    pandas writes an index beside one column.
     """
     widths = Counter(_widths(sample, separator))
     usual = widths.most_common(1)[0][0] if widths else 1
@@ -214,7 +223,8 @@ def _lines_above(sample: list[str], separator: str) -> int:
     for i, line in enumerate(sample):
         cells = next(csv.reader([line], delimiter=separator), [])
         filled = sum(bool(cell.strip()) for cell in cells)
-        if '"' in line or (filled > 1 and len(cells) > usual - 2):
+        index = usual == len(cells) == 2 and filled == 1 and not cells[0].strip()
+        if '"' in line or index or (filled > 1 and len(cells) > usual - 2):
             return i
     return 0
 

@@ -4,7 +4,7 @@ import zipfile
 from typing import Any
 
 from .._extras import optional
-from .delimited import check_header, counted, left_out, numbered_names
+from .delimited import SAMPLE, check_header, counted, left_out, numbered_names
 from .sources import Source
 
 #: What needs the packages of extras.
@@ -13,8 +13,13 @@ USER = "reading Excel files"
 MOST_UNPACKED = 1_000_000_000
 
 
-def read_excel(source: Source, header: bool) -> tuple[Any, list[str]]:
-    """A pandas frame of the first sheet that holds anything, and notes.
+def read_excel(
+    source: Source, header: bool, target: str | None = None
+) -> tuple[Any, list[str]]:
+    """A pandas frame of the first sheet that names the target, and notes.
+
+    Where none does, or there is no header or no target, it is the first that holds
+    anything.
 
     Cells that a formula gives have the value that the spreadsheet program stored.
     `pandas.read_excel` would fill a rectangle up to the last cell, wherever it is.
@@ -23,8 +28,11 @@ def read_excel(source: Source, header: bool) -> tuple[Any, list[str]]:
     sheets = [rows for rows in _sheets(source) if rows]
     if not sheets:
         raise ValueError(f"{source.name} has no rows")
-    notes = [f"Of {len(sheets)} sheets the first was read."] if len(sheets) > 1 else []
-    rows = sheets[0]
+    named = (k for k, rows in enumerate(sheets) if header and _names(rows, target))
+    at = next(named, 0)
+    which = f"that of the target, number {at + 1}," if at else "the first"
+    notes = [f"Of {len(sheets)} sheets {which} was read."] if len(sheets) > 1 else []
+    rows = sheets[at]
     used = sorted({j for row in rows for j, cell in enumerate(row) if cell is not None})
     table = [[row[j] if j < len(row) else None for j in used] for row in rows]
     if not header:
@@ -62,6 +70,11 @@ def _sheets(source: Source) -> list[list[tuple[Any, ...]]]:
             raise ValueError(
                 f"{source.name} is not an Excel workbook that can be read ({why[:80]})"
             ) from None
+
+
+def _names(rows: list[tuple[Any, ...]], target: str | None) -> bool:
+    """Whether the target stands in one of the first lines."""
+    return any(str(cell).strip() == target for row in rows[:SAMPLE] for cell in row)
 
 
 def _rows(sheet: Any) -> list[tuple[Any, ...]]:

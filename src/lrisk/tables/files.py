@@ -72,7 +72,7 @@ def read_table(
     if path.is_dir() or source.ending in PARQUET:
         frame = _parquet(source)
     elif source.ending in EXCEL:
-        frame, notes = read_excel(source, header)
+        frame, notes = read_excel(source, header, target)
     elif source.ending == JSON or source.ending in LINES:
         frame = _json(source)
     elif source.ending in TEXT:
@@ -138,8 +138,9 @@ def _json(source: Source) -> Any:
         rows = [plain["columns"], plain["data"], *plain["data"][:1]]
         if all(isinstance(row, list) for row in rows):
             plain = [dict(zip(plain["columns"], row)) for row in plain["data"]]
-    if isinstance(plain, dict) and len(plain) == 1 and _records(*plain.values()):
-        (plain,) = plain.values()  # {"rows": [...]}
+    if isinstance(plain, dict):
+        tables = [own for own in plain.values() if own and _records(own)]
+        plain = tables[0] if len(tables) == 1 else plain  # {"count": 9, "rows": [...]}
     records = _records(plain)
     columns = isinstance(plain, dict) and all(
         isinstance(cells, list | dict) for cells in plain.values()

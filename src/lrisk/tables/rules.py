@@ -7,7 +7,7 @@ import numpy as np
 from .._params import refused
 from .._typing import AnyArray, Bools, Floats
 from .cells import cells_as_text
-from .columns import FALSE, MISSING, TRUE, Column, levels_of
+from .columns import FALSE, MARKS, MISSING, TRUE, Column, levels_of
 from .dates import days
 from .text import DATES, MOSTLY, POINT, read_again
 
@@ -60,7 +60,7 @@ class ColumnRule(NamedTuple):
             values = np.where(np.isinf(values), np.nan, values)
             known = ~np.isnan(values)
             return (np.full(len(raw), np.nan) if dates else values), known
-        codes, levels = levels_of(raw, MISSING)
+        codes, levels = levels_of(raw, MISSING | MARKS)
         if self.kind == "boolean":
             flags = {**dict.fromkeys(TRUE, 1.0), **dict.fromkeys(FALSE, 0.0)}
             numbers = np.array([flags.get(w.strip().lower(), np.nan) for w in levels])

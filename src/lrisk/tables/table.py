@@ -17,6 +17,9 @@ from .target import Target, target_of
 
 #: Columns beyond which a table is refused.
 MOST_COLUMNS = 2000
+#: Share of the rows with a name of their own from which on a column tells rows apart:
+#: copies, which an audit is to find, have that of another.
+OWN_NAMES = 0.95
 #: Characters of a name, of which every finding about the column has a copy.
 LONGEST_NAME = 1000
 
@@ -103,6 +106,11 @@ class Table(Target):
             digest.update(np.ascontiguousarray(column.values).tobytes())
         return digest.hexdigest()[:16]
 
+    def own_name(self, row: int) -> str:
+        """What the table calls a row, if that is more than its number."""
+        name = self.ids[row] if self.ids else ""
+        return "" if name == str(row + 1) else name
+
     def target_shown(self, row: int) -> str:
         """The target of one row as text."""
         return self.target.shown(row)
@@ -127,7 +135,7 @@ def table_of(
     task : {"auto", "regression", "classification"}
     group, time, id : str or None
         Names of columns. By default rows are told apart by a frame's own index, or by
-        the first column in which every row has a value of its own.
+        the first column in which (nearly) every row has a value of its own.
 
     Returns
     -------
@@ -194,12 +202,17 @@ def _with_ids(
     """The table with what tells its rows apart: as given, its index, or a column."""
     if given is None and index:
         return replace(table, id_column="index", ids=index)
-    for column in table.columns:
-        unique = column.kind == "identifier" and column.distinct == table.n_rows
-        if column.name == given or (given is None and unique):
-            ids = cells_as_text(raw[column.name])
-            return replace(table, id_column=column.name, ids=ids)
-    return table
+    own = [column for column in table.columns if column.kind == "identifier"]
+    if given is not None:
+        name = given
+    elif own:
+        best = max(own, key=lambda column: column.distinct)  # the first of equal ones
+        if best.distinct < OWN_NAMES * table.n_rows:
+            return table
+        name = best.name
+    else:
+        return table
+    return replace(table, id_column=name, ids=cells_as_text(raw[name]))
 
 
 def _repeats(data: Any, name: str) -> bool:

@@ -52,7 +52,9 @@ def target_of(goal: Column, task: str) -> Target:
     if goal.kind == "date":
         rule, remedy = "numbers or classes", "turn dates into numbers first"
         raise ValueError(refused("table", "target", rule, "dates", remedy))
-    notes = [goal.note] if goal.note and numeric else []
+    # A target that numbers the rows is left out of nothing.
+    noted = goal.note and numeric and goal.kind != "identifier"
+    notes = [goal.note] if noted else []
     if task == "auto":
         two = numeric and goal.distinct == 2
         task = "classification" if goal.has_levels or two or goal.kind == "boolean" \

@@ -8,7 +8,14 @@ import numpy as np
 from .._params import refused
 from .._typing import Bools, Floats, Indices
 from .dates import Dates, read_dates
-from .numbers import Numbers, count_units, is_known, read_numbers, same_unit
+from .numbers import (
+    MULTIPLIERS,
+    Numbers,
+    count_units,
+    is_known,
+    read_numbers,
+    same_unit,
+)
 
 #: Share of cells that must be numbers (dates) for a column of text to be numeric.
 MOSTLY = 0.9
@@ -128,6 +135,15 @@ def read_again(name: str, levels: Sequence[str], way: str, unit: str) -> Floats:
     return _with_units(numbers, {unit, ""})
 
 
+def share_of_numbers(levels: Sequence[str], counts: Indices) -> tuple[float, str]:
+    """The share of cells that are numbers, and a text that is none, of some levels."""
+    texts, counts = list(levels[:TRIED]), counts[:TRIED]
+    ways = [np.isfinite(read_numbers(texts, mark).values) for mark in ".,"]
+    best = max(ways, key=lambda own: _cells(own, counts))
+    odd = next((text for text, fine in zip(texts, best) if not fine), "")
+    return _cells(best, counts) / max(int(counts.sum()), 1), odd
+
+
 def _readable(texts: Sequence[str], counts: Indices) -> list[bool]:
     """Whether decimal points, commas and dates read a good part of the cells."""
     dates = read_dates(texts)
@@ -159,6 +175,11 @@ def _numbers(
         shown = ", ".join(f"{cells[own]} in {own}" for own in known[:4])
         remedy = "convert it to one unit, or leave the column out"
         raise _refused(name, "in one unit", f"{shown}", remedy)
+    if unit in MULTIPLIERS and any(
+        not own and value for own, value in zip(numbers.units, numbers.values)
+        if value == value
+    ):  # fmt: skip
+        return None
     if most + bare < MOSTLY * counts.sum():
         return None
     note = f"Read as numbers in {unit}."

@@ -5,8 +5,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -175,8 +180,10 @@ class NoModel(ClassifierMixin):
     ("options", "words"),
     [
         ({"estimator": Ridge}, "pass an instance: Ridge()"),
-        ({"estimator": "Ridge"}, "a scikit-learn estimator with fit, predict"),
-        ({"estimator": NoModel()}, "a scikit-learn estimator with fit, predict"),
+        ({"estimator": "Ridge"}, "a scikit-learn regressor or classifier with fit"),
+        ({"estimator": NoModel()}, "a scikit-learn regressor or classifier with fit"),
+        ({"estimator": KMeans()}, "a scikit-learn regressor or classifier with fit"),
+        ({"estimator": IsolationForest()}, "got 'IsolationForest'"),
         ({"estimator": LogisticRegression()}, "a regressor, for the target was read"),
         ({"estimator": ByName()}, "wrap it in make_pipeline to give it the columns"),
         ({"estimator": make_pipeline(Ridge())}, "let it encode text and fill in"),
@@ -188,6 +195,7 @@ class NoModel(ClassifierMixin):
         ({"predictions": 3.0}, "one for each row, 40"),
         ({"predictions": np.full(40, np.nan)}, "NaN or infinity in row 1"),
         ({"predictions": np.full(40, "a")}, "numbers, as the target is"),
+        ({"predictions": np.r_[1e308, np.ones(39)]}, "must be at most"),
         ({"predictions": "siz"}, "did you mean 'size'?"),
         ({"predictions": "price"}, "another column than the target"),
         ({"predictions": flats(40)["price"]}, "without the row's own target"),

@@ -1,6 +1,7 @@
 """The whole audit: planted errors are found, clean tables look clean."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from lrisk import AuditResult, audit, write_audit
 from lrisk.analysis.audit.crossfit import FOLDS, cross_fit
 from lrisk.analysis.audit.models import Recipe
 from lrisk.analysis.audit.wording import NOTHING_FOUND, sampling, tail_note
+from lrisk.cli.printing import print_audit, terminal
 from lrisk.tables import table_of
 
 N = 240
@@ -288,6 +290,14 @@ def test_rows_can_be_found_again_by_their_own_id(tmp_path):
         assert worst.id not in path.read_text("utf-8"), path.name
 
 
+def test_copies_do_not_hide_the_column_that_tells_rows_apart():
+    data = {name: np.r_[cells, cells[[3, 40]]] for name, cells in _orders().items()}
+    table = table_of(data, "y")
+    assert table.id_column == "order" and table.ids == list(data["order"])
+    data["order"] = data["order"][np.arange(122) % 100]  # a fifth has another's name
+    assert table_of(data, "y").id_column == ""
+
+
 def test_an_id_that_is_given_is_not_learnt_from():
     data = _orders()
     data["code"] = np.arange(120) // 2 + 1e6
@@ -300,6 +310,15 @@ def test_an_id_that_is_given_is_not_learnt_from():
     assert kinds["code"] == "identifier"
     with pytest.raises(ValueError, match="did you mean 'code'"):
         audit(data, "y", id="coed")
+
+
+def test_an_id_that_is_the_row_number_is_not_said_twice(capsys):
+    data = {**_orders(), "order": np.arange(1, 121)}
+    result = audit(data, "y")
+    assert result.ids[:2] == ["1", "2"] and {row.id for row in result.flagged} == {""}
+    print_audit(result, terminal())
+    assert re.search(r"^  row \d: y = ", capsys.readouterr().out, re.MULTILINE)
+    assert "<th>id</th>" not in result._repr_html_()
 
 
 def test_the_index_of_a_frame_is_kept():

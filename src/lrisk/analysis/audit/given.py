@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._arrays import check_targets
 from ..._params import refused
 from ..._typing import AnyArray, Floats, Indices
 from ...estimators.row_facts import check_probabilities
@@ -115,6 +116,7 @@ def _quantities(table: Table, columns: _Given) -> Floats:
     if lost.any():
         got = f"NaN or infinity in row {int(np.flatnonzero(lost)[0]) + 1}"
         raise _wrong("finite wherever the target is known", got)
+    check_targets("audit", "predictions", found[known])
     if np.all(found[known] == table.y[known]):
         raise _wrong("made without the row's own target", "the targets themselves")
     return found

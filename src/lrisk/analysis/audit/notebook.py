@@ -30,10 +30,11 @@ def as_html(result: AuditResult) -> str:
 
 
 def _rows(result: AuditResult) -> str:
-    names = ["row", *(["id"] if result.ids else []), "score", "observed", "expected"]
+    named = any(row.id for row in result.flagged[:MOST_ROWS])
+    names = ["row", *(["id"] if named else []), "score", "observed", "expected"]
     lines = []
     for row in result.flagged[:MOST_ROWS]:
-        own = [row.id] if result.ids else []
+        own = [row.id] if named else []
         cells = [str(row.row), *own, f"{row.score:.2f}", row.observed, row.expected]
         cells.append(" ".join(result.reason_words(row.row)))
         lines.append("".join(f"<td>{_cell(cell)}</td>" for cell in cells))

@@ -8,7 +8,13 @@ the folds of the audit, or they were given.
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import (
+    clone,
+    is_classifier,
+    is_clusterer,
+    is_outlier_detector,
+    is_regressor,
+)
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
@@ -264,17 +270,20 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 
 def _check_estimator(table: Table, estimator: Any) -> None:
-    rule = "a scikit-learn estimator with fit, predict and get_params"
+    rule = "a scikit-learn regressor or classifier with fit, predict and get_params"
     if isinstance(estimator, type):
         remedy = f"pass an instance: {estimator.__name__}()"
         raise TypeError(refused("audit", "estimator", rule, "a class", remedy))
-    if not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
+    able = all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
+    tagged = hasattr(estimator, "__sklearn_tags__")
+    others = (is_clusterer, is_outlier_detector)  # which predict, too, but no target
+    if not able or (tagged and any(kind(estimator) for kind in others)):
         got, remedy = type(estimator).__name__, "pass RandomForestRegressor(), say"
         raise TypeError(refused("audit", "estimator", rule, got, remedy))
     wanted, unwanted = "classifier", is_regressor
     if table.task == "regression":
         wanted, unwanted = "regressor", is_classifier
-    if hasattr(estimator, "__sklearn_tags__") and unwanted(estimator):
+    if tagged and unwanted(estimator):
         other = "regression" if wanted == "classifier" else "classification"
         rule = f"a {wanted}, for the target was read for {table.task}"
         remedy = f"pass another, or choose the task {other}"

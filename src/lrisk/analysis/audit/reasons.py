@@ -44,7 +44,7 @@ def explain(table: Table, found: CrossFit, at: Indices) -> dict[int, list[Reason
 
 def _fits(reason: Reason) -> bool:
     """Whether a target is so near that it is not what its row was flagged for."""
-    return reason.numbers.get("scales", np.inf) ** 2 < NAMED
+    return bool(reason.numbers.get("scales", np.inf) < np.sqrt(NAMED))
 
 
 def reason_words(reason: Reason) -> str:

@@ -129,8 +129,8 @@ def audit(
         are left out together of what an `estimator` is fitted to.
     id : str or None
         Column that says which row is which, shown beside row numbers and not learnt
-        from. By default a frame's own index, or the first column in which every row has
-        a value of its own.
+        from. By default a frame's own index, or the first column in which (nearly)
+        every row has a value of its own.
     seed : int, default=0
         Where random numbers begin: the same seed gives the same result.
     verdicts : mapping of row to word, sequence of words, or None
@@ -386,7 +386,7 @@ def _rows(
                 observed=table.target_shown(row),
                 expected=expected_of(table, found, int(i)),
                 values={c.name: c.shown(row) for c in table.columns[:MOST_VALUES]},
-                id=table.ids[row] if table.ids else "",
+                id=table.own_name(row),
             )
         )
     return shown

@@ -52,6 +52,36 @@ def test_a_row_number_does_not_hide_a_copy():
     assert finding.rows == [201, 202]
 
 
+def orders(rng, n=300):
+    """Few different values; whose order it is."""
+    return {
+        "a": rng.integers(5, size=n).astype(float),
+        "b": rng.integers(4, size=n).astype(float),
+        "y": rng.integers(12, size=n).astype(float),
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_identifiers_that_repeat_prove_a_copy(seed):
+    """Without them its rows are equal to others by chance."""
+    data = orders(np.random.default_rng(seed))
+    data["id"] = np.array([f"C-{i}" for i in range(300)], dtype=object)
+    assert found(data) == []
+    (finding,) = found(appended(data, [17, 40, 203]))
+    assert (finding.kind, finding.rows) == ("copy", [301, 302, 303])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_customers_who_come_again_are_no_copies(seed):
+    """Most come once; those who come twice may well order the same again."""
+    rng = np.random.default_rng(seed)
+    data = orders(rng)
+    data["id"] = np.array([f"C-{i}" for i in rng.integers(220, size=300)], dtype=object)
+    for name in ("a", "b"):  # a customer's own
+        data[name] = np.array([float(int(i[2:]) % 4) for i in data["id"]])
+    assert found(data) == []
+
+
 def test_few_different_values_prove_nothing():
     rng = np.random.default_rng(0)
     data = {

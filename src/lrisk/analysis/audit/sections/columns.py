@@ -9,6 +9,7 @@ from scipy.stats import poisson
 from ...._typing import Bools, Floats
 from ....procedures._robust.scales import CODE_GAP, spread
 from ....tables import Column
+from ....tables.columns import short_number
 from ..facts import Finding
 from ..numbers import counted, number
 from .base import ODD_VALUES, Context, first_rows
@@ -169,21 +170,22 @@ def _isolated(column: Column, ordered: Ordered, level: float) -> Iterator[Findin
             continue
         outside = np.s_[-found.number :] if above else np.s_[: found.number]
         far, rest = values[outside], np.delete(values, outside)
+        nearest = float(rest[-1] if above else rest[0])
         repair = _repair(far, rest)
         numbers = {"ratio": found.ratio, **(repair.numbers if repair else {})}
         inside = np.zeros(len(column.values), dtype=bool)
         inside[ordered.rows[outside]] = True
-        ends = sorted({_shown(far[0]), _shown(far[-1])}, key=float)
+        ends = sorted({short_number(v) for v in far[[0, -1]].tolist()}, key=float)
         yield _finding(
             column, "far above" if above else "far below", inside, numbers,
-            range=" to ".join(ends), nearest=_shown(found.nearest),
+            range=" to ".join(ends), nearest=short_number(nearest),
         )  # fmt: skip
 
 
 def _off(column: Column, off: OffTheirRows) -> Finding:
     kind = "above its row" if off.above else "below its row"
     ends = np.quantile(column.values[off.inside], [0.0, 1.0])
-    shown = " to ".join(map(_shown, ends))
+    shown = " to ".join(map(short_number, ends.tolist()))
     repair = Repair(1.0 / off.factor)
     return _finding(column, kind, off.inside, repair.numbers, range=shown)
 
@@ -236,7 +238,8 @@ def _heaps(column: Column, ordered: Ordered, level: float) -> Iterator[Finding]:
         if often or kind == "code":
             numbers = {"times": count / usual, "share": count / n}
             inside = column.values == values[at]
-            yield _finding(column, kind, inside, numbers, value=_shown(values[at]))
+            shown = short_number(float(values[at]))
+            yield _finding(column, kind, inside, numbers, value=shown)
 
 
 def _without(ordered: Ordered, stuck: list[Finding]) -> Ordered:
@@ -295,12 +298,5 @@ def _stretches(column: Column, ordered: Ordered, level: float) -> Iterator[Findi
             continue
         inside = np.zeros(n, dtype=bool)
         inside[first : first + length] = True
-        shown = _shown(float(values[first]))
+        shown = short_number(float(values[first]))
         yield _finding(column, "stretch", inside, {"length": length}, value=shown)
-
-
-def _shown(value: float) -> str:
-    """Six digits, or all of a whole number."""
-    value = float(value) + 0.0  # no negative zero
-    whole = abs(value) < 1e15 and value == round(value)
-    return f"{value:.0f}" if whole else f"{value:.6g}"

@@ -46,7 +46,7 @@ ROUNDING, ABSURD = 1e-11, 1e4
 
 
 class Copies:
-    """Rows equal to an earlier one in every column but identifiers."""
+    """Rows equal to an earlier one in every column, or in all but identifiers."""
 
     name, title = "copies", "Rows that occur more than once"
     kinds = ("block", "copy", "list")
@@ -59,42 +59,15 @@ class Copies:
         again is at most Poisson, and blocks of L rows are expected λ·q^(L − 1) times,
         q being the chance that the next two rows are equal as well.
         """
-        table, rng = context.table, np.random.default_rng(0)
-        columns = [c for c in [*table.columns, table.target] if c.kind != "identifier"]
-        if len(columns) < 2:
-            return []
-        # Sums of random numbers tell rows apart: of a million different ones two agree
-        # with a chance of 5·10⁻⁸.
-        codes = [np.unique(c.values, return_inverse=True)[1] for c in columns]
-        cells = np.array([rng.integers(2**63, size=len(own))[own] for own in codes])
-        _, firsts, rows = np.unique(cells.sum(axis=0), return_index=True,
-                                    return_inverse=True)  # fmt: skip
-        copies = np.setdiff1d(np.arange(len(rows)), firsts)
-        if not len(copies):
-            return []
-        by_key = _by_chance(columns, cells, np.sort(firsts), context.level)
-        chance, again = by_key.most, by_key.again
-        equal = _same(rows)
-        likely, again = max(chance, equal * comb(len(rows), 2)), max(again, equal)
-        blocks = _blocks(copies, firsts[rows[copies]])
-        sure = [b for b in blocks if likely * again ** (len(b) - 1) < context.level]
-        outside = np.setdiff1d(np.arange(len(rows)), [row for b in sure for row in b])
-        often = np.unique(rows[outside], return_counts=True)[1]
-        unlikely = poisson.sf(np.sum(often > 1) - 1, chance) < context.level
-        few = len(outside) - len(often) <= FEW_COPIES * len(outside)
-        fewer = poisson.cdf(np.sum(comb(often, 2)), by_key.least) < context.level
-        is_list = not few and _is_list(often, context.level)
-        named = (few and fewer) or (unlikely and not is_list)
-        found, single = [], copies
-        for block in blocks if named else sure:
-            source = {"from row": firsts[rows[block[0]]] + 1.0}
-            shown, single = first_rows(block), np.setdiff1d(single, block)
-            found.append(Finding("copies", "block", [], shown, len(block), source))
-        drawn = unlikely and 2 * len(single) < len(rows)
-        if (named or drawn) and len(single):
-            kind = "copy" if named else "list"
-            found.append(Finding("copies", kind, [], first_rows(single), len(single)))
-        return found
+        every = [*context.table.columns, context.table.target]
+        others = [c for c in every if c.kind != "identifier"]
+        if len(others) == len(every):
+            return _copies(every, context.level)
+        # Copies may have new identifiers, or repeat those that others have, which then
+        # leave no room for chance.
+        both = [_copies(own, context.level / 2.0) for own in (others, every)]
+        sure = [sum(f.count for f in found if f.kind != "list") for found in both]
+        return both[int(np.argmax(sure))]
 
     def words(self, finding: Finding) -> str:
         """How many rows, and of which."""
@@ -112,6 +85,45 @@ class Copies:
             f"{equal}, as often as if all were drawn from a list; whether they were "
             "entered twice or are really equal, the table does not say."
         )
+
+
+def _copies(columns: list[Column], level: float) -> list[Finding]:
+    """Rows that are equal to an earlier one in all of these columns."""
+    if len(columns) < 2:
+        return []
+    rng = np.random.default_rng(0)
+    # Sums of random numbers tell rows apart: of a million different ones two agree
+    # with a chance of 5·10⁻⁸.
+    codes = [np.unique(c.values, return_inverse=True)[1] for c in columns]
+    cells = np.array([rng.integers(2**63, size=len(own))[own] for own in codes])
+    _, firsts, rows = np.unique(cells.sum(axis=0), return_index=True,
+                                return_inverse=True)  # fmt: skip
+    copies = np.setdiff1d(np.arange(len(rows)), firsts)
+    if not len(copies):
+        return []
+    by_key = _by_chance(columns, cells, np.sort(firsts), level)
+    chance, again = by_key.most, by_key.again
+    equal = _same(rows)
+    likely, again = max(chance, equal * comb(len(rows), 2)), max(again, equal)
+    blocks = _blocks(copies, firsts[rows[copies]])
+    sure = [b for b in blocks if likely * again ** (len(b) - 1) < level]
+    outside = np.setdiff1d(np.arange(len(rows)), [row for b in sure for row in b])
+    often = np.unique(rows[outside], return_counts=True)[1]
+    unlikely = poisson.sf(np.sum(often > 1) - 1, chance) < level
+    few = len(outside) - len(often) <= FEW_COPIES * len(outside)
+    fewer = poisson.cdf(np.sum(comb(often, 2)), by_key.least) < level
+    is_list = not few and _is_list(often, level)
+    named = (few and fewer) or (unlikely and not is_list)
+    found, single = [], copies
+    for block in blocks if named else sure:
+        source = {"from row": firsts[rows[block[0]]] + 1.0}
+        shown, single = first_rows(block), np.setdiff1d(single, block)
+        found.append(Finding("copies", "block", [], shown, len(block), source))
+    drawn = unlikely and 2 * len(single) < len(rows)
+    if (named or drawn) and len(single):
+        kind = "copy" if named else "list"
+        found.append(Finding("copies", kind, [], first_rows(single), len(single)))
+    return found
 
 
 class _ByChance(NamedTuple):
