@@ -160,6 +160,17 @@ def test_awkward_shapes(spectrum):
 
 
 @rising
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_fewer_rows_than_columns_and_all_zero(spectrum, n):
+    """Rows that span nothing left a Hessian without rows, which LAPACK refused."""
+    y = np.arange(1.0, n + 1)
+    model = RiskRegressor(spectrum, fit_intercept=False)
+    model.fit(np.zeros((n, 5)), y)
+    assert not model.coef_.any() and model.dual_gap_ <= 1e-15
+    assert model.objective_ == pytest.approx(lrisk.risk(y**2 / 2, spectrum))
+
+
+@rising
 def test_equal_targets(spectrum):
     X, _ = regression()
     model = RiskRegressor(spectrum).fit(X, np.full(len(X), 7.0))
