@@ -371,6 +371,24 @@ def test_warm_start_continues():
     assert classifier.coef_.shape == (1, 3)
 
 
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("far", [1e6, 1e12, 1e100, 1e200, np.nan])
+def test_a_warm_start_from_far_off_is_none(far, solver):
+    """From 10¹² scores kept errors of 10⁻⁴, and the gap was proven for these."""
+    X, y = regression()
+    model = RiskRegressor(
+        "superquantile:0.9", tol=1e-9, solver=solver, warm_start=True
+    ).fit(X, y)
+    cold = model.objective_
+    model.coef_ = np.full(4, far)
+    model.fit(X, y)
+    assert model.dual_gap_ <= 1e-9
+    assert model.objective_ == pytest.approx(cold, rel=2e-9)
+    losses = (y - model.predict(X)) ** 2 / 2
+    value = lrisk.risk(losses, "superquantile:0.9") + model.coef_ @ model.coef_ / 120
+    assert model.objective_ == pytest.approx(value, rel=1e-12)
+
+
 class TestCollapse:
     def test_strong_spectrum_on_overlapping_classes(self):
         rng = np.random.default_rng(0)
