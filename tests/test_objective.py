@@ -197,6 +197,16 @@ def test_the_constant_fit_is_the_best_constant(loss):
     assert not objective.constant_fit().any()
 
 
+@pytest.mark.parametrize("unit", [2.0**-300, 2.0**-20, 2.0**300])
+def test_the_constant_fit_turns_with_the_targets(unit):
+    """The search multiplies a place by two risks: of targets of 10⁹⁰ too much."""
+    small, large = build("squared", "esrm:3"), build("squared", "esrm:3")
+    large.y = unit * large.y
+    with np.errstate(over="raise"):
+        constant = large.constant_fit()[-1]
+    assert constant == pytest.approx(unit * small.constant_fit()[-1], rel=1e-12)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_constant_loss_is_larger_than_the_largest(loss):
     objective = build(loss, "worst_case", weighted=True)

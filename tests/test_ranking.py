@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lrisk
-from lrisk.ranking import GroupedRanking, Ranking
+from lrisk.ranking import Ranking
 from lrisk.spectra import CustomSpectrum, WorstCase, parse_spectrum
 
 
@@ -232,33 +232,3 @@ def test_equal_weights_of_many_rows_are_one_number(weight):
     ranking = Ranking(parse_spectrum("mean"), 100_000, weight)
     assert ranking.mass.strides == (0,) and ranking.mass[-1] == 1e-5
     assert ranking.total == 100_000 * (1.0 if weight is None else 3.0)
-
-
-@weighings
-def test_groups_keep_their_share(weighted):
-    plain, losses = ranked("superquantile:0.4", weighted, 20)
-    groups = np.repeat([0.0, 1.0, 1.0, 2.0], 5)
-    ranking = GroupedRanking.by(plain, groups)
-    weights, shared = ranking.weights(losses), ranking.shared_weights(losses)
-    risk = 0.0
-    for group in range(3):
-        rows = groups == group
-        share = plain.mass[rows].sum()
-        own = lrisk.risk(losses[rows], "superquantile:0.4", plain.row_weight[rows])
-        risk += share * own
-        for found in (weights, shared):
-            assert found[rows].sum() == pytest.approx(share)
-            assert found[rows] @ losses[rows] == pytest.approx(share * own)
-    assert ranking.risk(losses) == pytest.approx(risk, rel=1e-13)
-    assert ranking.risk_and_weights(losses)[0] == pytest.approx(risk, rel=1e-13)
-    assert not ranking.equal
-    some = np.array([17, 3, 4, 9, 16])
-    weight = plain.row_weight[some]
-    part = GroupedRanking(plain.spectrum, 5, weight, groups[some])
-    np.testing.assert_array_equal(
-        ranking.taken(some).weights(losses[some]), part.weights(losses[some])
-    )
-    other = ranking.with_spectrum(WorstCase())
-    highest = [losses[groups == group].max() for group in range(3)]
-    shares = [plain.mass[groups == group].sum() for group in range(3)]
-    assert other.risk(losses) == pytest.approx(np.dot(shares, highest))

@@ -389,15 +389,21 @@ class Objective:
             ends = [0.0, float(best[0])]
             if not self.loss.classifies:
                 ends += [float(self.y.min()), float(self.y.max())]
+            low, high = min(ends), max(ends)
 
             def risk(score: float) -> float:
                 losses = self.loss.value(self.y, np.full(len(self.y), score))
                 return self.ranking.risk(losses)
 
+            # In units of their own, since the search multiplies places by values.
+            unit = risk(0.0) or 1.0
             found = scipy.optimize.minimize_scalar(
-                risk, bounds=(min(ends), max(ends)), method="bounded"
+                lambda share: risk(low + share * (high - low)) / unit,
+                bounds=(0.0, 1.0),
+                method="bounded",
             )
-            best = np.array([min([*ends[:2], float(found.x)], key=risk)])
+            inner = low + float(found.x) * (high - low)
+            best = np.array([min([*ends[:2], inner], key=risk)])
         theta[-k:] = best
         return theta
 

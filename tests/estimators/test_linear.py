@@ -160,6 +160,17 @@ def test_awkward_shapes(spectrum):
 
 
 @rising
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_fewer_rows_than_columns_and_all_zero(spectrum, n):
+    """Rows that span nothing left a Hessian without rows, which LAPACK refused."""
+    y = np.arange(1.0, n + 1)
+    model = RiskRegressor(spectrum, fit_intercept=False)
+    model.fit(np.zeros((n, 5)), y)
+    assert not model.coef_.any() and model.dual_gap_ <= 1e-15
+    assert model.objective_ == pytest.approx(lrisk.risk(y**2 / 2, spectrum))
+
+
+@rising
 def test_equal_targets(spectrum):
     X, _ = regression()
     model = RiskRegressor(spectrum).fit(X, np.full(len(X), 7.0))
@@ -358,6 +369,24 @@ def test_warm_start_continues():
     classifier = RiskClassifier("mean", warm_start=True).fit(X, y)
     classifier.fit(X, np.minimum(y, 1))
     assert classifier.coef_.shape == (1, 3)
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("far", [1e6, 1e12, 1e100, 1e200, np.nan])
+def test_a_warm_start_from_far_off_is_none(far, solver):
+    """From 10¹² scores kept errors of 10⁻⁴, and the gap was proven for these."""
+    X, y = regression()
+    model = RiskRegressor(
+        "superquantile:0.9", tol=1e-9, solver=solver, warm_start=True
+    ).fit(X, y)
+    cold = model.objective_
+    model.coef_ = np.full(4, far)
+    model.fit(X, y)
+    assert model.dual_gap_ <= 1e-9
+    assert model.objective_ == pytest.approx(cold, rel=2e-9)
+    losses = (y - model.predict(X)) ** 2 / 2
+    value = lrisk.risk(losses, "superquantile:0.9") + model.coef_ @ model.coef_ / 120
+    assert model.objective_ == pytest.approx(value, rel=1e-12)
 
 
 class TestCollapse:

@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from lrisk.grouped_ranking import GroupedRanking
 from lrisk.losses import LOSSES
 from lrisk.objective import Objective
 from lrisk.procedures import minimise_trimmed
-from lrisk.ranking import GroupedRanking, Ranking
+from lrisk.ranking import Ranking
 from lrisk.solvers import Concentration
 from lrisk.solvers.trimming.concentration import Descent
 from lrisk.solvers.trimming.refits import refit_for

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 from lrisk.losses import Logistic
 from lrisk.objective import Objective
@@ -38,6 +39,41 @@ def test_under_the_worst_case_of_mixed_classes_a_constant_is_best(intercept):
     assert found.objective == pytest.approx(np.log(2.0), rel=1e-9)
     assert found.gap <= 1e-6
     assert found.dual <= np.log(2.0) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_weights_are_those_of_the_proof(intercept):
+    """min Φ(·, λ) is the lower bound itself; here by scipy, from θ = 0."""
+    problem = objective(WorstCase(), intercept=intercept)
+    loose = Newton(tol=1e-2).solve(problem)
+    found, _ = without_features(problem, loose)
+    assert found.dual > loose.dual
+
+    def phi(theta):
+        point = problem.at(theta)
+        gradient = problem.gradient(point, found.weights)
+        return found.weights @ point.losses + point.penalty, gradient
+
+    start = np.zeros(problem.size)
+    lowest = scipy.optimize.minimize(phi, start, jac=True, tol=1e-14).fun
+    assert found.dual <= lowest * (1.0 + 1e-12)
+    assert lowest == pytest.approx(np.log(2.0), rel=1e-7)
+
+
+@pytest.mark.parametrize("alpha", [1e6, 1e8])
+@pytest.mark.parametrize("tol", [1e-6, 1e-10])
+def test_a_heavy_penalty_is_not_a_strong_spectrum(tol, alpha):
+    """Its best coefficients are tiny, and tell the classes all the same."""
+    problem = objective(Superquantile(0.2), told=2.0)
+    heavy = Objective(
+        problem.ranking, problem.loss, problem.space, problem.y, alpha=alpha
+    )
+    solved = Newton(tol=tol).solve(heavy)
+    found, constant = without_features(heavy, solved)
+    assert not constant
+    assert found.gap <= tol
+    right = (heavy.space.scores(found.theta) > 0.0) == (heavy.y == 1.0)
+    assert right.mean() > 0.9
 
 
 def test_a_fit_that_uses_the_features_is_left_alone():

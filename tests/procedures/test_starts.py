@@ -148,13 +148,29 @@ def test_far_rows_are_found_up_to_the_share_that_is_left_out(share, factor):
         assert not far[int(share * 200) :].any()
 
 
-def test_without_far_rows_or_trimming_all_rows_are_near():
+def test_without_far_rows_all_rows_are_near():
     X, y = with_far_rows(0.0, 1.0)
     objective = scattered(X, y)
     way = tethered(objective)
     assert near_rows(objective).all() and way.near is way.objective
-    X, y = with_far_rows(0.2, 100.0)
-    assert near_rows(scattered(X, y, spectrum=RiskSeekingExtremile(3.0))).all()
+
+
+@pytest.mark.parametrize("share", [0.005, 0.2])
+def test_far_rows_are_found_where_none_is_left_out(share):
+    """They are only left out of the way, on which they would rule the fit."""
+    X, y = with_far_rows(share, 1e9)
+    far = ~near_rows(scattered(X, y, spectrum=RiskSeekingExtremile(3.0)))
+    np.testing.assert_array_equal(np.flatnonzero(far), np.arange(int(share * 200)))
+
+
+def test_middles_beside_a_row_out_of_all_measure():
+    """Rows nearer than 10⁻⁹ of the farthest counted as equally near: a mean."""
+    X, y = with_far_rows(0.0, 1.0)
+    X[:60, 0] += 8.0  # a median is not moved by how far, a mean is
+    usual = class_middles(scattered(X, y))
+    X[0] = 1e13
+    moved = np.abs(class_middles(scattered(X, y)) - usual).max()
+    assert moved < 0.1
 
 
 def test_weights_are_copies():

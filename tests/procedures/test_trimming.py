@@ -234,7 +234,8 @@ def test_flipped_rows_do_no_more_harm_far_out(share):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("far", [1e9, 1e15])
-def test_right_rows_far_out_do_no_harm(far, classes, intercept):
+@pytest.mark.parametrize("spectrum", ["subquantile:0.9", "risk_seeking_extremile:1.5"])
+def test_right_rows_far_out_do_no_harm(spectrum, far, classes, intercept):
     """One in each column. They are kept, and all but rule a step of Newton's method."""
     accuracy = []
     for distance in (1.0, far):
@@ -246,7 +247,7 @@ def test_right_rows_far_out_do_no_harm(far, classes, intercept):
             y, test_y = (
                 np.argmax(rows @ truth[:classes].T, axis=1) for rows in (X, test_X)
             )
-            model = lrisk.RiskClassifier("subquantile:0.9", fit_intercept=intercept)
+            model = lrisk.RiskClassifier(spectrum, fit_intercept=intercept)
             accuracy.append(model.fit(X, y).score(test_X, test_y))
     near, far_out = np.reshape(accuracy, (2, 3))
     assert (far_out - near).min() >= -0.05

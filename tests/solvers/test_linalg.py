@@ -56,6 +56,15 @@ def test_a_matrix_that_no_small_raise_makes_positive_gives_a_scaled_gradient():
     assert found == pytest.approx([0.25, 2.0])
 
 
+def test_such_a_gradient_is_scaled_without_an_overflow():
+    """Of classes apart, without a penalty, Hessian and gradient are 10⁻³¹⁰."""
+    tiny = 1e-310
+    matrix = tiny * np.array([[4.0, 4.0], [4.0, 1.0]])
+    with np.errstate(over="raise"):
+        found = solve_positive(matrix, tiny * np.array([1.0, 2.0]))
+    assert found == pytest.approx([0.25, 2.0])
+
+
 @pytest.mark.parametrize("solve", [solve_positive, lambda m, r: Factor(m).solve(r)])
 def test_a_raise_is_as_small_as_it_can_be(solve):
     """Rounding that makes a matrix indefinite by 1e-9 costs a raise of 1e-8 at most."""

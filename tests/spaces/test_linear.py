@@ -118,6 +118,14 @@ def test_rotation_leaves_out_what_is_rounding(rank):
     np.testing.assert_allclose(small.X @ basis.T, X, atol=1e-12)
 
 
+def test_rows_of_zeros_keep_one_direction():
+    """Of no direction at all nobody could make a Hessian."""
+    small, basis = LinearSpace(np.zeros((2, 5)), intercept=False).rotated()
+    assert small.size == 1
+    assert not small.X.any()
+    assert np.linalg.norm(basis) == pytest.approx(1.0)
+
+
 def test_empty_columns_of_a_sparse_table_are_not_looked_at(monkeypatch):
     """They were fetched one by one, for 100,000 of them half a minute long."""
     X = sp.random_array((30, 500), density=0.01, rng=np.random.default_rng(0))

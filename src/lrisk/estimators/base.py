@@ -42,6 +42,10 @@ from ..spectra import Spectrum, parse_spectrum
 from .complaints import complaints
 from .problem import Fit, Problem
 
+#: Objective of a start over the risk without features above which it is none: scores
+#: of a hundred times their size have lost two digits.
+HOPELESS = 1e4
+
 
 class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of estimators that have a spectrum."""
@@ -105,6 +109,8 @@ class RiskEstimator(SpectrumEstimator):
             problem = self._prepare(X, y, sample_weight)
             space, solver = problem.objective.space, self._solver(problem)
             start, before = self._start(problem)
+            if start is not None and _hopeless(problem.objective, start):
+                start = before = None
             monitor = progress(callbacks, self.verbose)
             with blas_threads_for(space.n_rows * space.size):
                 solution = self._solve(solver, problem, start, before, monitor)
@@ -346,6 +352,15 @@ def _kept(weight: Floats | None, n_rows: int) -> tuple[Floats | None, Bools]:
         return None, np.ones(n_rows, dtype=bool)
     kept = weight > 0
     return (weight if kept.all() else weight[kept]), kept
+
+
+def _hopeless(objective: Objective, theta: Floats) -> bool:
+    """Whether a start is so far off that the way back would cost digits.
+
+    Scores move by steps, and where these once were 10¹² they are right to 10⁻⁴ only.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not objective.value_at(theta) <= HOPELESS * objective.constant_risk
 
 
 def as_csr(X: Any) -> Any:

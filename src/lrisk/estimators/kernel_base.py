@@ -291,7 +291,8 @@ class KernelRiskEstimator(RiskEstimator):
                 reached = objective.value(objective.at(theta))
                 missing = max(reached - solution.dual, 0.0)
                 gap = relative_gap(objective, reached, missing)
-                if gap <= tol or away <= 1e-9 * np.linalg.norm(theta):
+                same = away <= 1e-9 * np.linalg.norm(theta)
+                if gap <= max(tol, solution.gap) or (same and not np.isfinite(gap)):
                     better = replace(solution, theta=theta, objective=reached, gap=gap)
                     return better, candidate
         dense = space.coefficients(solution.theta)

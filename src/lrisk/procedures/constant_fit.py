@@ -56,10 +56,16 @@ def without_features(objective: Objective, solution: Solution) -> tuple[Solution
     tight = solver(tol=TIGHT)
     if solution.gap > tight.tol and value <= solution.objective * (1.0 + WITHIN):
         better = tight.solve(objective, solution.theta, weights=solution.weights)
-        solution = replace(solution, dual=max(solution.dual, better.dual))
+        if better.dual > solution.dual:
+            solution = replace(solution, dual=better.dual, weights=better.weights)
         if better.objective < solution.objective:
             solution = replace(solution, theta=better.theta, objective=better.objective)
-    if value > max(solution.dual, 0.0) * (1.0 + ABOVE):
+        gap = max(solution.objective - solution.dual, 0.0)
+        gap = relative_gap(objective, solution.objective, gap)
+        solution = replace(solution, gap=gap)
+    # Under a heavy penalty little use of the features is best, which is not none.
+    best = value <= solution.objective * (1.0 + EXACT)
+    if not best or value > max(solution.dual, 0.0) * (1.0 + ABOVE):
         return solution, False
     gap = relative_gap(objective, value, max(value - solution.dual, 0.0))
     theta = _constant(space, intercepts)

@@ -18,9 +18,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._typing import Bools, Floats, Indices
+from ..grouped_ranking import GroupedRanking
 from ..losses import Loss, Squared
 from ..objective import Objective
-from ..ranking import GroupedRanking, Ranking
+from ..ranking import Ranking
 from ..solvers import Solution
 from ..solvers.solution import Monitor, Status
 from ..solvers.trimming.concentration import Concentration, Descent

@@ -148,7 +148,7 @@ def near_rows(objective: Objective) -> Bools:
     """Rows that lie where the classes are, shape (n,): the others lie far from all.
 
     Far is beyond `FAR` median distances from the nearest of the classes' middles, and
-    no more rows are far than the spectrum leaves out.
+    no more rows are far than the spectrum leaves out, if it leaves any out at all.
     """
     ranking = objective.ranking
     middles = class_middles(objective)
@@ -157,7 +157,8 @@ def near_rows(objective: Objective) -> Bools:
     order = np.argsort(distance)
     half = int(np.searchsorted(np.cumsum(ranking.mass[order]), 0.5))
     median = distance[order[min(half, len(order) - 1)]]
-    kept = ranking.kept_shares(distance) == 1.0
+    shares = ranking.kept_shares(distance)
+    kept = (shares == 1.0) & np.any(shares < 1.0)
     return np.asarray(kept | (distance <= FAR * median))
 
 
@@ -175,7 +176,8 @@ def class_middles(objective: Objective) -> Floats:
     for _ in range(MIDDLE_STEPS):
         distance = np.sqrt(space.scores(middles.ravel())[rows, codes])
         # A row at the middle itself has no direction to pull in.
-        distance = np.maximum(distance, 1e-9 * (float(distance.max()) or 1.0))
+        unit = float(np.median(distance)) or float(distance.max()) or 1.0
+        distance = np.maximum(distance, 1e-9 * unit)
         sums, pulls = space.sums(codes, mass / distance)
         last, middles = middles, sums / pulls[:, None]
         moved = np.linalg.norm(middles - last, axis=1)

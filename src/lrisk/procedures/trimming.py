@@ -23,8 +23,8 @@ import numpy as np
 
 from .._params import refused
 from .._typing import Floats
+from ..grouped_ranking import GroupedRanking
 from ..objective import Objective, Point
-from ..ranking import GroupedRanking
 from ..solvers import Solution
 from ..solvers.solution import Monitor
 from ..solvers.trimming.concentration import Concentration, Descent

@@ -31,7 +31,7 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
         if failed == 0 and np.all(np.isfinite(solved)):
             return np.asarray(root * solved)
         ridge = FIRST_RAISE if ridge == 0.0 else GROWTH * ridge
-    return right * root**2
+    return root * (root * right)
 
 
 class Factor:

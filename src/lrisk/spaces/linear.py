@@ -279,7 +279,8 @@ class LinearSpace(Space):
         )
         sizes = np.abs(np.diagonal(triangle))
         rounding = self.n_features * np.finfo(np.float64).eps * sizes.max(initial=0.0)
-        rank = int(np.sum(sizes > rounding))
+        # One at least, even of rows of zeros: no solver is made for no parameters.
+        rank = max(int(np.sum(sizes > rounding)), 1)
         basis = outer @ inner[:, :rank]
         coordinates = np.empty((self.n_rows, rank))
         coordinates[order] = triangle[:rank].T

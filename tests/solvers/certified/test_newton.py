@@ -1,5 +1,8 @@
 """Newton's method: its Hessian, its steps, its proofs and how it ends."""
 
+from fractions import Fraction
+from operator import mul
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -20,7 +23,7 @@ from lrisk.solvers.certified.newton import (
 )
 from lrisk.solvers.certified.progress import Progress
 from lrisk.spaces import LinearSpace
-from lrisk.spectra import Mean, Superquantile
+from lrisk.spectra import Mean, Superquantile, parse_spectrum
 
 
 def ridge(objective):
@@ -161,6 +164,72 @@ def test_fewer_rows_than_columns_are_solved_in_their_span(
     assert within.theta.shape == plain.theta.shape
     assert within.objective == pytest.approx(plain.objective, rel=1e-9)
     assert objective.value_at(within.theta) == pytest.approx(within.objective, rel=1e-9)
+
+
+def far_row(size, seed=0, spectrum="extremile:2"):
+    """Three rows in eight columns, one entry of that size."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(3, 8)), rng.normal(size=3)
+    X[2, 4] = size
+    ranking = Ranking(parse_spectrum(spectrum), 3)
+    return Objective(ranking, Squared(), LinearSpace(X, intercept=True), y, 1.0)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e8, 1e12, 1e20, 1e35])
+@pytest.mark.parametrize("spectrum", ["extremile:2", "superquantile:0.5"])
+@pytest.mark.parametrize("large", [False, True])
+def test_beside_a_far_row_the_bound_is_one_of_all_columns(
+    large, spectrum, size, monkeypatch
+):
+    """In the rows' span it was not: min Φ(·, λ), in more digits, was far below."""
+    if large:  # too large for anything but their span
+        monkeypatch.setattr(module, "MOST_PARAMETERS", 5)
+    for seed in range(4):
+        objective = far_row(size, seed, spectrum)
+        found = Newton(tol=1e-10).solve(objective)
+        assert found.dual <= least_at(found.weights, objective) * (1.0 + 1e-9)
+        value = objective.value_at(found.theta)
+        assert found.objective == pytest.approx(value, rel=1e-9)
+        if size == 1.0 or (size == 1e4 and not large):
+            assert found.gap <= 1e-10
+
+
+def least_at(weights, objective):
+    """min Φ(·, λ) = ½μc·y, in fractions: w = Xᵀc with (XXᵀ + μ/λ)c + b = y, Σc = 0."""
+    some = np.flatnonzero(weights)
+    rows = [[Fraction(x) for x in row] for row in objective.space.X[some]]
+    right = [Fraction(v) for v in objective.y[some]] + [Fraction(0)]
+    mu, size = Fraction(objective.mu), len(rows)
+    system = [[sum(map(mul, a, b)) for b in rows] + [Fraction(1)] for a in rows]
+    system.append([Fraction(1)] * size + [Fraction(0)])
+    for i, row in enumerate(some):
+        system[i][i] += mu / Fraction(weights[row])
+    table = [[*row, value] for row, value in zip(system, right, strict=True)]
+    for i, pivot in enumerate(table):
+        for j, other in enumerate(table):
+            if i != j:
+                share = other[i] / pivot[i]
+                table[j] = [b - share * a for a, b in zip(pivot, other, strict=True)]
+    found = [row[-1] / row[i] for i, row in enumerate(table)]
+    return float(mu * sum(map(mul, found[:-1], right[:-1])) / 2)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("alpha", [1e-6, 1.0, 1e3])
+def test_usual_rows_stay_in_their_span(loss, alpha, problem, monkeypatch):
+    objective = problem(loss, "extremile:2", n=20, d=200)
+    objective = Objective(
+        objective.ranking, objective.loss, objective.space, objective.y, alpha
+    )
+    sizes, inner = [], Newton._continue
+
+    def told(self, within, *rest):
+        sizes.append(within.size)
+        return inner(self, within, *rest)
+
+    monkeypatch.setattr(Newton, "_continue", told)
+    Newton(tol=1e-12).solve(objective)
+    assert len(sizes) == 1 and sizes[0] <= 21
 
 
 def test_its_size_is_what_it_works_with(monkeypatch):

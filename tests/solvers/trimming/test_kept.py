@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lrisk.ranking import GroupedRanking, Ranking
+from lrisk.grouped_ranking import GroupedRanking
+from lrisk.ranking import Ranking
 from lrisk.solvers.trimming.kept import LowestRows, inliers
 from lrisk.spectra import Mean, RankedRange, RiskSeekingExtremile, Subquantile
 
