@@ -177,7 +177,19 @@ def main() -> None:
             + ", ".join(f"{name} {k}" for name, k in sorted(own.counts.items())),
             flush=True,
         )
-    runs = {p: cluster_fits(p, n, chosen.repeats) for p in MEASURED}
+    runs: dict[int, Any] = {}
+    for p in MEASURED:
+        runs[p] = cluster_fits(p, n, chosen.repeats)
+        empty, mega, found = runs[p]
+        print(
+            f"  {p} workers: empty call {1e3 * empty:.2f} ms, a megabyte more "
+            f"{1e3 * mega:.2f} ms; "
+            + ", ".join(
+                f"{name} wall {wall:.3f} s, busy {used:.3f} s"
+                for name, (wall, used) in found.items()
+            ),
+            flush=True,
+        )
     each, first = np.polyfit(MEASURED, [runs[p][0] for p in MEASURED], 1)
     band = 1e6 / statistics.median(runs[p][1] for p in MEASURED)
     print(
