@@ -235,6 +235,9 @@ class ChunkRows:
 
     def some(self, ids: Indices) -> Floats:
         """Rows by their places, ascending."""
-        ends = itertools.pairwise(np.searchsorted(ids, self._starts))
-        found = zip(self._starts, self._arrays, ends, strict=False)
-        return np.concatenate([X.some(ids[a:b] - k) for k, X, (a, b) in found])
+        found = np.empty((len(ids), self.shape[1]))
+        ends = np.searchsorted(ids, self._starts)
+        for k in np.flatnonzero(np.diff(ends)).tolist():  # few of very many arrays
+            own = slice(ends[k], ends[k + 1])
+            found[own] = self._arrays[k].some(ids[own] - self._starts[k])
+        return found
