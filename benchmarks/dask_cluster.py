@@ -1,10 +1,12 @@
 """Fits on a Dask cluster: against one core, by round trip, and with workers killed.
 
-``python -m benchmarks.dask_cluster [--rows N] [--pairs N] [--kills N] [--workers N]``
+    python -m benchmarks.dask_cluster [trips] [uneven] [kills] [speed] [--rows N]
+        [--pairs N] [--kills N] [--workers N]
 
 Speed is the median of ratios of wall times of interleaved pairs, so the machine should
-be idle; its load is printed. A fit with a killed worker must give the same bits as one
-without, and its bound must hold by Newton's method in memory.
+be idle; its load is printed, and each pair once it is known. A fit with a killed worker
+must give the same bits as one without, and its bound must hold by Newton's method in
+memory.
 """
 
 import argparse
@@ -33,6 +35,7 @@ from lrisk.spaces import LinearSpace
 from lrisk.spectra import parse_spectrum
 
 SPECTRA = ("esrm:1", "superquantile:0.9")
+PARTS = ("trips", "uneven", "kills", "speed")
 D, CHUNK, TOL = 50, 62_500, 1e-6
 
 
@@ -56,7 +59,8 @@ def speed(client: Any, workers: int, n: int, pairs: int) -> None:
     engine = engine_on(client, chunks, CHUNK, D)
     X, y = together(chunks, CHUNK, D)
     alone = Local([Part(ArrayRows(X), y, None, Squared())])
-    print(f"n={n:.1e}, d={D}, {workers} workers, load {os.getloadavg()[0]:.1f}")
+    load = os.getloadavg()[0]
+    print(f"n={n:.1e}, d={D}, {workers} workers, load {load:.1f}", flush=True)
     for spectrum in SPECTRA:
         ratios, times = [], []
         fit(engine, spectrum, most_binned=MOST_BINNED), fit(alone, spectrum)
@@ -65,6 +69,9 @@ def speed(client: Any, workers: int, n: int, pairs: int) -> None:
             many, b = timed(lambda s=spectrum: fit(engine, s, most_binned=MOST_BINNED))
             ratios.append(one / many)
             times.append((one, many))
+            print(
+                f"    {spectrum} {one:.2f} s {many:.2f} s {ratios[-1]:.2f}", flush=True
+            )
         one, many = np.median(times, axis=0)
         print(
             f"  {spectrum}: one core {one:.2f} s, {workers} workers {many:.2f} s, "
@@ -80,7 +87,8 @@ def trips(client: Any) -> None:
     engine = engine_on(client, 8, 1000, D)
     seconds = [timed(lambda: call(engine, "describe"))[0] for _ in range(200)]
     engine.close()
-    print(f"  one call of all parts: {1e3 * statistics.median(seconds):.1f} ms")
+    taken = 1e3 * statistics.median(seconds)
+    print(f"  one call of all parts: {taken:.1f} ms", flush=True)
 
 
 def whole_engine(client: Any, workers: int, n: int, d: int) -> Any:
@@ -160,23 +168,28 @@ def uneven(client: Any) -> None:
         bits = np.array_equal(models[0].coef_, models[1].coef_)
         print(
             f"  {spectrum}: {len(chunks)} partitions, {chunks.count(0)} empty: "
-            f"|ΔF|/F {off:.1e}, gap {models[0].dual_gap_:.1e}, same bits again: {bits}"
+            f"|ΔF|/F {off:.1e}, gap {models[0].dual_gap_:.1e}, same bits again: {bits}",
+            flush=True,
         )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", metavar="|".join(PARTS))
     parser.add_argument("--rows", type=float, default=4e6)
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--workers", type=int, default=2)
     chosen, _ = parser.parse_known_args()
     with cluster(chosen.workers) as client:
-        trips(client)
-        uneven(client)
-        if chosen.kills:
+        asked = chosen.parts or PARTS
+        if "trips" in asked:
+            trips(client)
+        if "uneven" in asked:
+            uneven(client)
+        if "kills" in asked:
             killed(client, chosen.workers, chosen.kills)
-        if chosen.pairs:
+        if "speed" in asked:
             client.wait_for_workers(chosen.workers)
             speed(client, chosen.workers, int(chosen.rows), chosen.pairs)
 

@@ -1,14 +1,15 @@
 """What a fit would take on clusters larger than any here, from what is measured here.
 
-    T(n, P) = driver + (n/P) Σ_m k_m c_m + Σ_m k_m (trip(P) + b_m/bandwidth)
+    T(n, P) = driver + n·share(P) Σ_m k_m c_m + Σ_m k_m (trip(P) + b_m/bandwidth)
 
 for methods m of the parts: k_m calls, c_m seconds for each row on one core, b_m bytes
 of what is sent: P times as many as of one part, but of rows that are gathered, which
 are as many however they lie. k, c and the driver's own time come from one fit in one
 process; the time of an empty call trip(P) = a + bP and the bandwidth from clusters of
-this machine.
+this machine. share(P) is what one pass over all rows takes P workers, in units of what
+it takes one process: 1/P, but for memory and cores that they share.
 Docs: docs/scaling.md says what is assumed. Then the model is compared with fits on
-1, 2, 4 and 8 worker processes; where these share cores the work is divided by cores.
+1, 2, 4 and 8 worker processes.
 
 ``python -m benchmarks.scaling_model [--rows N] [--repeats N]``
 
@@ -32,6 +33,7 @@ from benchmarks.dask_cluster import CHUNK, SPECTRA, D, fit
 from lrisk.dask.base import MOST_BINNED
 from lrisk.losses import Squared
 from lrisk.partitions.engine import Local, call
+from lrisk.partitions.grid import Grid
 from lrisk.partitions.part import Part
 from lrisk.partitions.rows import ArrayRows
 
@@ -85,12 +87,21 @@ class Model(NamedTuple):
     each: float
     band: float
 
-    def seconds(self, n: float, workers: int, cores: int) -> float:
-        """Of a whole fit."""
+    def seconds(self, n: float, workers: int, share: float) -> float:
+        """Of a whole fit, workers needing a share of the time of one for a pass."""
         own = self.fit
         sent = (own.rows + workers * own.bytes) / self.band
         trips = own.calls * (self.call + self.each * workers)
-        return own.driver + n * own.work / min(workers, cores) + trips + sent
+        return own.driver + n * own.work * share + trips + sent
+
+
+class Cluster(NamedTuple):
+    """Seconds of an empty call, of a megabyte more and of a pass; of fits, by name."""
+
+    empty: float
+    mega: float
+    sweep: float
+    fits: dict[str, tuple[float, float]]
 
 
 def measured_fit(spectrum: str, X: Any, y: Any) -> Fit:
@@ -113,21 +124,29 @@ def measured_fit(spectrum: str, X: Any, y: Any) -> Fit:
     )
 
 
+def median_of(ask: Any, times: int) -> float:
+    """Median seconds of some calls."""
+    seconds = []
+    for _ in range(times):
+        began = time.perf_counter()
+        ask()
+        seconds.append(time.perf_counter() - began)
+    return statistics.median(seconds)
+
+
 def trip_of(engine: Any) -> tuple[float, float]:
     """Seconds of an empty call, and of a megabyte more in the answer of each part."""
     ids = [(np.arange(20_000),)] * engine.n_parts
-
-    def median(ask: Any, times: int) -> float:
-        seconds = []
-        for _ in range(times):
-            began = time.perf_counter()
-            ask()
-            seconds.append(time.perf_counter() - began)
-        return statistics.median(seconds)
-
-    empty = median(lambda: call(engine, "describe"), 100)
-    full = median(lambda: engine.call_each("take", ids), 10)
+    empty = median_of(lambda: call(engine, "describe"), 100)
+    full = median_of(lambda: engine.call_each("take", ids), 10)
     return empty, (full - empty) / (20_000 * (D + 2) * 8e-6 * engine.n_parts)
+
+
+def sweep_of(engine: Any) -> float:
+    """Seconds of a pass over all rows: losses, their bins, the gradients of these."""
+    call(engine, "prepare", 0.0)
+    rule = np.zeros(D + 1), Grid.below(50.0, 3, 1e-2)  # few bins, hardly any bytes
+    return median_of(lambda: call(engine, "at_binned", *rule), 9)
 
 
 def busy(client: Any) -> Any:
@@ -135,14 +154,13 @@ def busy(client: Any) -> Any:
     return time.process_time(), np.array(list(client.run(time.process_time).values()))
 
 
-def cluster_fits(
-    workers: int, n: int, repeats: int
-) -> tuple[float, float, dict[str, tuple[float, float]]]:
-    """Empty calls, seconds of a megabyte, and wall and busy seconds of fits."""
+def cluster_fits(workers: int, n: int, repeats: int) -> Cluster:
+    """What calls, passes and fits take: of fits the wall and the busy seconds."""
     cores, found = os.cpu_count() or 1, {}
     with cluster(workers) as client:
         engine = engine_on(client, n // CHUNK, CHUNK, D)
         empty, mega = trip_of(engine)
+        sweep = sweep_of(engine) - empty
         for spectrum in SPECTRA:
             wall, used = [], []
             for _ in range(repeats + 1):  # the first one compiles
@@ -155,7 +173,7 @@ def cluster_fits(
                 used.append(after[0] - before[0] + shared)
             found[spectrum] = (statistics.median(wall[1:]), statistics.median(used[1:]))
         engine.close()
-    return empty, mega, found
+    return Cluster(empty, mega, sweep, found)
 
 
 def main() -> None:
@@ -168,6 +186,8 @@ def main() -> None:
     print(f"n={n:.2e}, d={D}, {cores} cores, load {os.getloadavg()[0]:.1f}")
     X, y = together(n // CHUNK, CHUNK, D)
     fits = {spectrum: measured_fit(spectrum, X, y) for spectrum in SPECTRA}
+    alone = sweep_of(Local([Part(ArrayRows(X), y, None, Squared())]))
+    print(f"  a pass in one process {alone:.3f} s", flush=True)
     del X, y
     for spectrum, own in fits.items():
         print(
@@ -177,9 +197,20 @@ def main() -> None:
             + ", ".join(f"{name} {k}" for name, k in sorted(own.counts.items())),
             flush=True,
         )
-    runs = {p: cluster_fits(p, n, chosen.repeats) for p in MEASURED}
-    each, first = np.polyfit(MEASURED, [runs[p][0] for p in MEASURED], 1)
-    band = 1e6 / statistics.median(runs[p][1] for p in MEASURED)
+    runs: dict[int, Cluster] = {}
+    for p in MEASURED:
+        own = runs[p] = cluster_fits(p, n, chosen.repeats)
+        print(
+            f"  {p} workers: empty call {1e3 * own.empty:.2f} ms, a megabyte more "
+            f"{1e3 * own.mega:.2f} ms, a pass {own.sweep:.3f} s; "
+            + ", ".join(
+                f"{name} wall {wall:.3f} s, busy {used:.3f} s"
+                for name, (wall, used) in own.fits.items()
+            ),
+            flush=True,
+        )
+    each, first = np.polyfit(MEASURED, [runs[p].empty for p in MEASURED], 1)
+    band = 1e6 / statistics.median(runs[p].mega for p in MEASURED)
     print(
         f"  an empty call {1e3 * first:.1f} + {1e3 * each:.2f}·P ms; "
         f"{band / 1e6:.0f} MB a second"
@@ -188,7 +219,8 @@ def main() -> None:
     for spectrum, own in fits.items():
         model = Model(own, max(first, 0.0), max(each, 0.0), band)
         for p in MEASURED:
-            said, (wall, used) = model.seconds(n, p, cores), runs[p][2][spectrum]
+            said = model.seconds(n, p, runs[p].sweep / alone)
+            wall, used = runs[p].fits[spectrum]
             errors.append((said / wall - 1.0, said / used - 1.0))
             print(
                 f"  {spectrum}, {p} workers: model {said:.2f} s, wall {wall:.2f} s "
@@ -196,12 +228,15 @@ def main() -> None:
             )
     worst = np.abs(errors).max(axis=0)
     print(f"  largest error {worst[0]:.0%} of wall time, {worst[1]:.0%} of busy time")
+    most = max(p for p in MEASURED if p <= cores)
+    slower = runs[most].sweep * most / alone
+    print(f"  {most} workers on {cores} cores: each {slower:.2f} times as slow as one")
     for spectrum, own in fits.items():
         model = Model(own, max(first, 0.0) + LATENCY, max(each, 0.0), NETWORK)
         print(f"  {spectrum}, one core a worker, network of {NETWORK / 1e9:g} GB/s:")
         for rows in ROWS:
             told = [
-                f"{p}: {model.seconds(rows, p, p):.0f} s"
+                f"{p}: {model.seconds(rows, p, slower / p):.0f} s"
                 + (" (too large)" if rows * (D * 4 + 32) / p > MEMORY else "")
                 for p in WORKERS
             ]

@@ -145,7 +145,7 @@ def classes_and_codes(owner: object, y: AnyArray) -> tuple[AnyArray, Floats]:
     if len(classes) < 2:
         rule = "of at least two classes among rows of positive weight"
         remedy = "add rows of another class"
-        seen = f"one class, {classes[0]!r}"
+        seen = f"one class, {classes[0]}"
         raise ValueError(refused(owner, "y", rule, seen, remedy))
     return classes, codes.astype(np.float64)
 

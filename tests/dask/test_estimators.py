@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 pytest.importorskip("distributed", reason="needs dask and distributed (lrisk[dask])")
 
@@ -140,6 +141,21 @@ def test_frames(dtype):
         model.predict(rows[list("bac")]).compute()
 
 
+def test_rows_are_not_taken_for_one_another():
+    X, y, _ = drawn(300)
+    rows = dd.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=3)
+    other = pd.Series(y).sample(frac=1.0, random_state=0)
+    mixed = dd.from_pandas(other, npartitions=3, sort=False)
+    right = dd.from_pandas(other.sort_index(), npartitions=3)
+    model = RiskRegressor("mean")
+    with pytest.raises(ValueError, match="y must be of the rows of X"):
+        model.fit(rows, mixed)
+    with pytest.raises(ValueError, match="sample_weight must be of the rows of X"):
+        model.fit(rows, right, abs(mixed))
+    by_place = model.fit(rows, mixed.to_dask_array())
+    assert by_place.n_features_in_ == D
+
+
 def test_frames_of_classes():
     X, y, _ = drawn(classes=True)
     frame = pd.DataFrame(X, columns=list("abc")).assign(y=y)
@@ -243,6 +259,14 @@ def test_copies_and_pickles_have_no_client(client):
     assert model.client is client
 
 
+def test_a_client_is_one():
+    X, y, _ = drawn(100)
+    model = RiskRegressor("mean")
+    model.client = "tcp://127.0.0.1:8786"
+    with pytest.raises(TypeError, match=r"client must be a distributed\.Client"):
+        model.fit(da.from_array(X, chunks=50), da.from_array(y, chunks=50))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -295,6 +319,11 @@ def refusals():
             {"sample_weight": da.zeros(100, chunks=50)},
             ValueError,
             "sample_weight must be positive",
+        ),
+        "sparse": (
+            {"X": [delayed(sp.csr_array)(X)], "y": [delayed(y)]},
+            TypeError,
+            "X must be of dense rows",
         ),
         "no rows": (
             {"X": lazy["X"][:0], "y": lazy["y"][:0]},

@@ -1,5 +1,7 @@
 """Fits of rows that stay where they are, against the estimators' own."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -154,6 +156,40 @@ def test_a_collapsed_fit_says_so():
         fit(model, X, y)
     assert not np.any(model.coef_) and model.dual_gap_ <= 1e-6
     assert model.objective_ == pytest.approx(np.log(2.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_a_collapsed_fit_of_few_rows_says_so(loss):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(2000, D)), rng.integers(0, 2, 2000)
+    for spectrum, collapses in (("superquantile:0.9", True), ("mean", False)):
+        model = lrisk.RiskClassifier(spectrum, loss=loss)
+        plain = lrisk.RiskClassifier(spectrum, loss=loss)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit(model, X, y)
+            plain.fit(X, y)
+        kinds = [each.category for each in caught]
+        assert kinds == [lrisk.CollapsedFitWarning] * (2 * collapses)
+        assert np.any(model.coef_) != collapses
+        assert model.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+        assert model.dual_gap_ <= 1e-6
+
+
+def test_classes_are_those_of_rows_with_weight():
+    X, y, w = numbers()
+    labels = np.where(y > 1.0, "third", np.where(y > 0.0, "yes", "no"))
+    kept = w * (labels != "third")
+    model = fit(lrisk.RiskClassifier("esrm:1"), X, labels, sample_weight=kept)
+    plain = lrisk.RiskClassifier("esrm:1").fit(X, labels, kept)
+    assert model.classes_.tolist() == plain.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-3)
+    batches = [(X, labels, w * (labels == name)) for name in ("third", "yes")]
+    with pytest.raises(ValueError, match=r"two classes .* got 'one class, yes"):
+        fit(lrisk.RiskClassifier("esrm:1"), batches[1:])
+    both = [(X[:9], labels[:9], np.zeros(9)), (X, labels, kept)]
+    again = fit(lrisk.RiskClassifier("esrm:1"), both)
+    np.testing.assert_array_equal(again.coef_, model.coef_)
 
 
 def test_what_is_not_finished_warns():

@@ -1,5 +1,6 @@
 """What memory is to be used for."""
 
+import numpy as np
 import pytest
 
 from lrisk.outofcore.memory import held_now, parsed, planned
@@ -10,6 +11,7 @@ from lrisk.outofcore.memory import held_now, parsed, planned
     [
         ("2GB", 2e9), ("500 MB", 5e8), ("1.5GiB", 1.5 * 2**30), ("3g", 3e9),
         (10**9, 1e9), (2.5e8, 2.5e8), ("800000000", 8e8), ("4KiB", 4096),
+        (np.int64(10**9), 1e9), (np.float32(1e9), 1e9),
     ],
 )  # fmt: skip
 def test_sizes(given, expected):

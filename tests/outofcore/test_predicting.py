@@ -8,6 +8,7 @@ import pytest
 import lrisk
 from lrisk.outofcore import predict
 
+pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 pandas = pytest.importorskip("pandas")
 
@@ -66,9 +67,44 @@ def test_what_is_refused_leaves_no_file(tmp_path):
         (X, ["a", "b"], "3 columns"),
         (spoilt, None, "NaN"),
         ([], None, "at least one row"),
+        (X[:0], None, "at least one row"),
+        (X[:0].to_numpy(), None, "at least one row"),
     ]:
         with pytest.raises(ValueError, match=word):
             predict(model, source, tmp_path / "out.parquet", columns)
         assert os.listdir(tmp_path) == []
     with pytest.raises(ValueError, match="existing folder"):
         predict(model, X, tmp_path / "none" / "out.parquet")
+
+
+def test_columns_of_batches_are_those_of_the_fit(tmp_path):
+    model, X = fitted()
+    turned = X.assign(other=1.0)[["c", "other", "a", "b"]]
+    halves = turned[:50], turned[50:]
+    for source in (
+        turned,
+        pyarrow.Table.from_pandas(turned),
+        iter(halves),
+        map(pyarrow.Table.from_pandas, halves),
+    ):
+        out = predict(model, source, tmp_path / "out.parquet")
+        found = parquet.read_table(out).column("prediction")
+        np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
+
+
+def test_rows_are_not_written_over(tmp_path):
+    model, X = fitted()
+    folder = tmp_path / "rows"
+    (folder / "below").mkdir(parents=True)
+    X.to_parquet(folder / "X.parquet")
+    for source, out in [
+        (folder / "X.parquet", folder / "X.parquet"),
+        (str(folder), folder / "new.parquet"),
+        (folder, folder / "below" / "new.parquet"),
+    ]:
+        with pytest.raises(ValueError, match="apart from the rows that are read"):
+            predict(model, source, out)
+    assert len(parquet.read_table(folder / "X.parquet")) == len(X)
+    with pytest.raises(ValueError, match="name a file"):
+        predict(model, X, folder)
+    assert sorted(os.listdir(folder)) == ["X.parquet", "below"]

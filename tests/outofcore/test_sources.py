@@ -1,5 +1,6 @@
 """Every kind of source gives the same rows, and bad ones are refused in one line."""
 
+import errno
 import importlib.util
 
 import numpy as np
@@ -11,6 +12,7 @@ from lrisk.outofcore import fit
 from lrisk.outofcore.scratch import Scratch
 from lrisk.outofcore.sources import read
 from lrisk.outofcore.targets import NumberTargets
+from lrisk.partitions.files import Storage
 
 N, D = 2500, 3
 arrow = pytest.mark.skipif(
@@ -137,6 +139,11 @@ def test_what_is_wrong_with_arrays_is_said(tmp_path):
     spoilt, missing = X.copy(), y.copy()
     spoilt[7, 1], missing[3] = np.inf, np.nan
     np.save(tmp_path / "spoilt.npy", spoilt)
+    large = X.copy()
+    large[7, 1] = 1e50
+    np.save(tmp_path / "large.npy", large)
+    whole = (tmp_path / "X.npy").read_bytes()
+    (tmp_path / "cut.npy").write_bytes(whole[:40_000])
     model = lrisk.RiskRegressor("mean")
     for given, word in [
         ((X, y[:-1]), "shape"),
@@ -163,6 +170,19 @@ def test_what_is_wrong_with_arrays_is_said(tmp_path):
         (([(X.astype(str), y)],), "of numbers"),
         (([(X.astype(np.float32), y), (X + 0j, y)],), "of numbers"),
         ((X, np.array(["a"] * N)), "of numbers"),
+        ((X * 1e200, y), "row 0 .* rescale that column"),
+        ((tmp_path / "large.npy", y), "row 7 .* 1e.50 as feature 1; .* at most"),
+        (([(X, y), (X * 1e200, y)],), f"row {N} .* rescale that column"),
+        ((X, y, None, 1e300 * w), "sample_weight must be at most"),
+        ((X, y, None, 1e-320 * w), "sample_weight must be at least"),
+        (([(X, y), (X, y, w)],), "without weights, as the first"),
+        (([(X, y, w), (X, y)],), "with weights, as the first"),
+        (([(X, None)],), "one number or label for each row"),
+        ((np.ma.masked_array(X, X > 1.0), y), "nan as feature"),
+        ((X, np.ma.masked_array(y, y > 1.0)), "finite numbers"),
+        (([(np.ma.masked_array(X, X > 1.0), y)],), "nan as feature"),
+        ((tmp_path / "cut.npy", y), "cut.npy of 40000 bytes"),
+        ((X, tmp_path / "cut.npy"), "cut.npy of 40000 bytes"),
     ]:
         with pytest.raises((TypeError, ValueError), match=word):
             fit(model, *given)
@@ -184,6 +204,7 @@ def test_what_is_wrong_with_tables_is_said(tmp_path):
         ((table, "y", ["a", "q"]), "columns must be the name"),
         ((table, "y", ["a", "y"]), "neither the target"),
         ((table, "y", []), "at least one"),
+        ((table, "y", "a"), r"pass \['a'\]"),
         ((table, "y"), "'word' must be of numbers"),
         ((spoilt, "y", names), "row 9 .* nan as feature 0"),
         ((table, None, names), "target"),
@@ -201,3 +222,103 @@ def test_what_is_wrong_with_tables_is_said(tmp_path):
             fit(model, tmp_path / "t.parquet", *given[1:])
     with pytest.raises(FileNotFoundError):
         fit(model, tmp_path / "none.parquet", "y")
+
+
+def frames(**changes):
+    """Two of the same columns, the second with some of them changed."""
+    table = frame().drop(columns="word")
+    first, second = table.iloc[:999], table.iloc[999:]
+    for name, change in changes.items():
+        second = second.assign(**{name: change})
+    return first, second
+
+
+@arrow
+@pytest.mark.parametrize("kind", ["frames", "tables", "folder"])
+def test_columns_are_found_by_name(tmp_path, kind):
+    X, y, _ = drawn()
+    first, second = frames()
+    found = rows_of(sources(kind, tmp_path, first, second[["w", "c", "a", "y", "b"]]),
+                    "y", None, "w")  # fmt: skip
+    np.testing.assert_array_equal(found[0], X)
+    np.testing.assert_array_equal(found[1], y)
+    assert found[3] == ["a", "b", "c"]
+
+
+def sources(kind, tmp_path, *tables):
+    """The same tables as batches, or as files of a folder."""
+    import pyarrow
+
+    if kind == "frames":
+        return iter(tables)
+    if kind == "tables":
+        return (pyarrow.Table.from_pandas(own) for own in tables)
+    for k, own in enumerate(tables):
+        own.to_parquet(tmp_path / f"part{k}.parquet")
+    return tmp_path
+
+
+@arrow
+@pytest.mark.parametrize("kind", ["frames", "tables", "folder"])
+@pytest.mark.parametrize("turn", [False, True])
+def test_no_column_is_lost_or_taken_for_another(tmp_path, kind, turn):
+    first, second = frames()
+    for other in (
+        second.drop(columns="b"),
+        second.rename(columns={"b": "q"}),
+        second.assign(z=1.0),
+    ):
+        tables = (other, first) if turn else (first, other)
+        with pytest.raises(ValueError, match=r"columns of the first|nan as feat"):
+            rows_of(sources(kind, tmp_path, *tables), "y", None, "w")
+        rows = rows_of(sources(kind, tmp_path, *tables), "y", ["a", "c"], "w")[0]
+        assert rows.shape == (N, 2)
+
+
+@arrow
+def test_files_of_a_folder_hold_what_all_of_them_have(tmp_path):
+    X, y, _ = drawn()
+    first, second = frames(a=np.arange(N - 999), b=np.float32(0.1))
+    for name, tables in {"up": (second, first), "down": (first, second)}.items():
+        folder = tmp_path / name
+        (folder / "below").mkdir(parents=True)
+        tables[0].to_parquet(folder / "below" / "0.parquet")
+        tables[1].to_parquet(folder / "1.parquet")
+        first.iloc[:0].to_parquet(folder / "2.parquet")
+        (folder / "README.txt").write_text("notes")
+        (folder / "_SUCCESS").write_text("")
+        (folder / ".1.parquet.crc").write_text("bits")
+        (folder / "_metadata.parquet").write_text("none")
+        rows = rows_of(folder, "y", None, "w")
+        assert rows[0].dtype == np.float64 and len(rows[0]) == N
+        whole = np.sort(np.concatenate([X[:999, 0], np.arange(N - 999)]))
+        np.testing.assert_array_equal(np.sort(rows[0][:, 0]), whole)
+        np.testing.assert_array_equal(np.sort(rows[1]), np.sort(y))
+    second.assign(a="x").to_parquet(tmp_path / "up" / "3.parquet")
+    with pytest.raises(ValueError, match="do not fit together"):
+        rows_of(tmp_path / "up", "y", None, "w")
+    (tmp_path / "down" / "3.parquet").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"no Parquet file, or damaged.*3\.parquet"):
+        rows_of(tmp_path / "down", "y", None, "w")
+
+
+@arrow
+def test_frames_of_polars():
+    polars = pytest.importorskip("polars")
+    X, y, w = drawn()
+    table = polars.DataFrame(frame().drop(columns="word"))
+    for source in (table, iter([table[:999], table[999:]])):
+        found = rows_of(source, "y", None, "w")
+        for ours, theirs in zip(found, (X, y, w), strict=False):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_full_scratch_folder_is_named(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Storage, "_write", full)
+    X, y, _ = drawn()
+    with pytest.raises(OSError, match="scratch files") as caught:
+        fit(lrisk.RiskRegressor("mean"), iter([(X, y)]), scratch=tmp_path)
+    assert caught.value.errno == errno.ENOSPC and str(tmp_path) in str(caught.value)

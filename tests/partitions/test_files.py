@@ -8,7 +8,7 @@ import pytest
 
 from lrisk.losses import Logistic, Squared
 from lrisk.partitions.engine import Local
-from lrisk.partitions.files import NotFinite, RowFile, Storage, VectorFile
+from lrisk.partitions.files import BadFeature, RowFile, Storage, VectorFile
 from lrisk.partitions.objective import PartitionedObjective
 from lrisk.partitions.part import Part
 from lrisk.partitions.rows import BLOCK, ArrayRows
@@ -60,9 +60,9 @@ def test_what_is_no_number_is_named(file):
     X = np.zeros((BLOCK + 7, 3))
     X[BLOCK + 2, 1] = np.nan
     rows = rows_in(file, X).window(10, len(X))
-    with pytest.raises(NotFinite, match=f"row {BLOCK + 2} .* nan as feature 1"):
+    with pytest.raises(BadFeature, match=f"row {BLOCK + 2} .* nan as feature 1"):
         list(rows.blocks())
-    with pytest.raises(NotFinite, match=f"row {BLOCK + 2}"):
+    with pytest.raises(BadFeature, match=f"row {BLOCK + 2}"):
         rows.some(np.array([0, BLOCK - 8]))
 
 

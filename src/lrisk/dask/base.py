@@ -183,6 +183,9 @@ def _connected(client: Any) -> Iterator[Any]:
             ):
                 yield client
             return
+    if not isinstance(client, distributed.Client):
+        rule, remedy = "a distributed.Client", "make one for the scheduler's address"
+        raise TypeError(refused("lrisk", "client", rule, client, remedy))
     if getattr(client, "asynchronous", False):
         rule, remedy = "one that waits", "make it with asynchronous=False"
         raise ValueError(refused("lrisk", "client", rule, client, remedy))

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._arrays import column_sizes, unmasked
+from .._params import refused
 from .._typing import AnyArray, Bools, Floats, Indices
 from .._validation import validate_data
 from ..losses import Loss
@@ -51,6 +53,14 @@ class Facts(NamedTuple):
 
 def checked(plain: Any, X: Any, y: Any, weight: Any, numeric: bool) -> Chunk:
     """A chunk as a fit in memory would take it; `plain` knows the columns."""
+    if sp.issparse(X):
+        rule, remedy = "of dense rows", "fit sparse ones in memory"
+        raise TypeError(refused(plain, "X", rule, "a sparse matrix", remedy))
+    for name, own in (("y", y), ("sample_weight", weight)):
+        if not _same_index(X, own):
+            rule = "of the rows of X, with the same index in each partition"
+            remedy = "join them, or pass arrays if rows belong together by their places"
+            raise ValueError(refused(plain, name, rule, "another index", remedy))
     if len(X) == 0 and len(y) == 0:
         none = np.empty(0, dtype=np.float64 if numeric else np.asarray(y).dtype)
         return Chunk(np.empty((0, plain.n_features_in_)), none, None)
@@ -59,6 +69,13 @@ def checked(plain: Any, X: Any, y: Any, weight: Any, numeric: bool) -> Chunk:
     if numeric:
         y = np.asarray(y, dtype=np.float64)
     return Chunk(X, y, _weights(weight, len(y)))
+
+
+def _same_index(X: Any, other: Any) -> bool:
+    """Whether two partitions, if both are frames or series, name the same rows."""
+    if not (hasattr(X, "iloc") and hasattr(other, "iloc")) or len(X) != len(other):
+        return True
+    return bool(X.index.equals(other.index))
 
 
 def _weights(weight: Any, n_rows: int) -> Floats | None:
@@ -235,6 +252,9 @@ class ChunkRows:
 
     def some(self, ids: Indices) -> Floats:
         """Rows by their places, ascending."""
-        ends = itertools.pairwise(np.searchsorted(ids, self._starts))
-        found = zip(self._starts, self._arrays, ends, strict=False)
-        return np.concatenate([X.some(ids[a:b] - k) for k, X, (a, b) in found])
+        found = np.empty((len(ids), self.shape[1]))
+        ends = np.searchsorted(ids, self._starts)
+        for k in np.flatnonzero(np.diff(ends)).tolist():  # few of very many arrays
+            own = slice(ends[k], ends[k + 1])
+            found[own] = self._arrays[k].some(ids[own] - self._starts[k])
+        return found

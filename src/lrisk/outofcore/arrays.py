@@ -1,5 +1,6 @@
 """Arrays in files: what lies there, and slices of it without mapping it."""
 
+import math
 import mmap
 import os
 from pathlib import Path
@@ -88,6 +89,11 @@ def stored(path: Path, scratch: Scratch) -> StoredArray:
     if dtype.hasobject:
         rule, remedy = "of numbers or texts", "objects would have to be unpickled"
         raise ValueError(refused("outofcore", "source", rule, str(path), remedy))
+    whole = offset + math.prod(shape) * dtype.itemsize
+    if (there := os.path.getsize(path)) < whole:
+        rule, remedy = f"a whole file, of {whole} bytes", "write it again"
+        seen = f"{path} of {there} bytes"
+        raise ValueError(refused("outofcore", "source", rule, seen, remedy))
     return StoredArray(file, shape, dtype, offset, by_column)
 
 

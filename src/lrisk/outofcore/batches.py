@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arrays import unmasked
 from .._extras import optional
 from .._params import refused
 from .._typing import AnyArray
@@ -38,6 +39,9 @@ class Named(NamedTuple):
                 raise _unknown(role, name, known)
         if columns is None:
             columns = [name for name in known if name not in (target, weight)]
+        if isinstance(columns, str):
+            rule, remedy = "a list of names", f"pass [{columns!r}]"
+            raise TypeError(refused("outofcore", "columns", rule, columns, remedy))
         columns = list(columns)
         for name in columns:
             if name not in known:
@@ -83,17 +87,40 @@ def is_frame(source: Any) -> bool:
     return hasattr(source, "columns") and hasattr(source, "iloc")
 
 
+def arrow_form(source: Any) -> Any:
+    """A data frame of polars' kind as a table; anything else as it is."""
+    turns = hasattr(source, "columns") and hasattr(source, "to_arrow")
+    return source.to_arrow() if turns else source
+
+
 def parquet(path: Path) -> Any:
-    """The data set of a file or folder."""
-    if path.is_dir() and not any(p for e in PARQUET for p in path.rglob(f"*{e}")):
-        raise ValueError(f"{path} is a folder without Parquet files; give a file")
-    pyarrow = arrow()
+    """The data set of a file, or of all Parquet files below a folder.
+
+    Its columns are those of all files, in types that hold what each of them has.
+    """
+    pyarrow, files = arrow(), [str(path)]
+    if path.is_dir():
+        files = [str(own) for own in sorted(path.rglob("*")) if _is_rows(own, path)]
+        if not files:
+            raise ValueError(f"{path} is a folder without Parquet files; give a file")
     try:
-        return pyarrow.dataset.dataset(str(path), format="parquet")
+        found = pyarrow.dataset.dataset(files, format="parquet")
+        kinds = [fragment.physical_schema for fragment in found.get_fragments()]
+        schema = pyarrow.unify_schemas(kinds, promote_options="permissive")
+        return pyarrow.dataset.dataset(files, format="parquet", schema=schema)
+    except pyarrow.ArrowTypeError as error:
+        raise ValueError(f"the files of {path} do not fit together: {error}") from None
     except (pyarrow.ArrowInvalid, OSError) as error:
         if not path.exists():
             raise FileNotFoundError(f"{path} does not exist") from None
         raise ValueError(f"{path} is no Parquet file, or damaged: {error}") from None
+
+
+def _is_rows(file: Path, folder: Path) -> bool:
+    """Whether a file holds rows; hidden ones, and notes about others, do not."""
+    below = file.relative_to(folder).parts
+    hidden = any(name.startswith((".", "_")) for name in below)
+    return file.suffix in PARQUET and not hidden and file.is_file()
 
 
 def arrow_batches(source: Any, named: Named) -> Iterator[Batch]:
@@ -153,12 +180,12 @@ def tuple_batch(batch: Any, with_target: bool) -> Batch:
         seen = type(batch).__name__
         remedy = "yield such batches"
         raise TypeError(refused("outofcore", "a batch", rule, seen, remedy))
-    X = np.asarray(batch[0])
+    X = np.asarray(unmasked(batch[0]))
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         rule, remedy = "X of shape (m, d), of numbers", "yield such batches"
         seen = f"shape {X.shape} of {X.dtype}"
         raise ValueError(refused("outofcore", "a batch", rule, seen, remedy))
-    y, weight = batch[1], batch[2] if len(batch) == 3 else None
+    y, weight = (unmasked(own) for own in (*batch[1:], None)[:2])
     for name, own in (("y", y), ("weights", weight)):
         if own is not None and np.shape(own) != (len(X),):
             rule, remedy = f"{name} of shape ({len(X)},)", "pass one for each row"
@@ -169,16 +196,34 @@ def tuple_batch(batch: Any, with_target: bool) -> Batch:
 
 
 def generated(
-    source: Iterable[Any], columns: Any, target: Any, weight: Any, *, with_target: bool
+    source: Iterable[Any],
+    columns: Any,
+    target: Any,
+    weight: Any,
+    *,
+    with_target: bool,
+    names: Any = None,
 ) -> Iterator[tuple[Batch, list[str] | None]]:
-    """Batches of an iterable of tables, frames or tuples, with names of features."""
-    for batch in source:
-        if is_arrow(batch):
-            named = Named.among(batch.schema.names, columns, target, weight)
-            yield arrow_batch(batch, named), named.columns
-        elif is_frame(batch):
-            named = Named.among(list(batch.columns), columns, target, weight)
-            yield frame_batch(batch, named), named.columns
+    """Batches of an iterable of tables, frames or tuples, with names of features.
+
+    Columns of a table or frame are found by `columns`, by the `names` of a fit, or by
+    those of the first one.
+    """
+    wanted, first = names if columns is None else columns, None
+    for given in source:
+        batch = arrow_form(given)
+        if is_arrow(batch) or is_frame(batch):
+            known = list(batch.schema.names if is_arrow(batch) else batch.columns)
+            if wanted is None:
+                first = known
+            if first is not None and set(known) != set(first):
+                rule = f"of the columns of the first one, {first}"
+                remedy = "name those to be used with columns="
+                raise ValueError(refused("outofcore", "a batch", rule, known, remedy))
+            named = Named.among(known, wanted, target, weight)
+            wanted = named.columns
+            read = arrow_batch if is_arrow(batch) else frame_batch
+            yield read(batch, named), named.columns
         else:
             if target is not None or weight is not None or columns is not None:
                 rule = "left out where batches are tuples"

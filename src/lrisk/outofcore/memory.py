@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from numbers import Real
 from typing import Any, NamedTuple
 
 from .._params import refused
@@ -46,7 +47,7 @@ def parsed(memory: Any) -> int:
         if found and number > 0.0:
             unit, power = found[2].upper(), "KMGT".find(found[2].upper()) + 1
             return int(number * (1024**power if found[3] and unit else _UNITS[unit]))
-    plain = isinstance(memory, int | float) and not isinstance(memory, bool)
+    plain = isinstance(memory, Real) and not isinstance(memory, bool)
     if plain and 0 < memory < float("inf"):
         return int(memory)
     raise ValueError(refused("outofcore", "memory", rule, memory, remedy))
@@ -75,7 +76,7 @@ def planned(memory: int, n: int, d: int, threads: int) -> Plan:
     room = memory - held_now() - needed
     if room < threads * 4 * LEAST_CHUNK:
         least = memory - room + threads * 4 * LEAST_CHUNK
-        rule = f"at least {least / 1e6:.0f} MB for {d} features and {threads} threads"
+        rule = f"at least {least / 1e6:.0f} MB for {d} features on {threads} cores"
         remedy = "raise it, or lower n_threads"
         seen = f"{memory / 1e6:.0f} MB"
         raise ValueError(refused("outofcore", "memory", rule, seen, remedy))

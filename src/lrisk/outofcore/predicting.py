@@ -12,7 +12,7 @@ from .._extras import optional
 from .._params import refused
 from .batches import ROWS
 from .scratch import Scratch
-from .sources import opened
+from .sources import no_rows, opened
 
 
 def predict(estimator: Any, source: Any, output: Any, columns: Any = None) -> Path:
@@ -60,9 +60,14 @@ def predict(estimator: Any, source: Any, output: Any, columns: Any = None) -> Pa
     pyarrow = optional("pyarrow", "lrisk.outofcore.predict")
     parquet = optional("pyarrow.parquet", "lrisk.outofcore.predict")
     path = Path(output)
-    if not path.parent.is_dir():
-        rule, remedy = "a file in an existing folder", "make the folder"
+    if path.is_dir() or not path.parent.is_dir():
+        rule, remedy = "a file in an existing folder", "make the folder or name a file"
         raise ValueError(refused("outofcore", "output", rule, str(path), remedy))
+    if isinstance(source, str | Path):
+        read = Path(source).resolve()
+        if read == path.resolve() or read in path.resolve().parents:
+            rule, remedy = "apart from the rows that are read", "name another file"
+            raise ValueError(refused("outofcore", "output", rule, str(path), remedy))
     names = getattr(estimator, "feature_names_in_", None)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     writer = None
@@ -77,8 +82,7 @@ def predict(estimator: Any, source: Any, output: Any, columns: Any = None) -> Pa
                         writer = parquet.ParquetWriter(partial, table.schema)
                     writer.write_table(table)
         if writer is None:
-            rule, remedy = "of at least one row", "pass another"
-            raise ValueError(refused("outofcore", "source", rule, "none", remedy))
+            raise no_rows()
         writer.close()
         os.replace(partial, path)
     finally:
@@ -91,26 +95,18 @@ def predict(estimator: Any, source: Any, output: Any, columns: Any = None) -> Pa
 def _stream(
     estimator: Any, source: Any, columns: Any, names: Any, scratch: Scratch
 ) -> Any:
-    wanted = columns
-    if wanted is None and names is not None and _has_names(source):
-        wanted = list(names)
-    stream = opened(source, None, wanted, None, scratch, with_target=False)
-    first = next(stream.batches)
+    names = None if names is None else list(names)
+    options: dict[str, Any] = {"with_target": False, "names": names}
+    stream = opened(source, None, columns, None, scratch, **options)
+    first = next(stream.batches, None)
+    if first is None:
+        raise no_rows()
     if first.X.shape[1] != estimator.n_features_in_:
         rule = f"{estimator.n_features_in_} columns, as in the fit"
         remedy = "name them with columns="
         seen = first.X.shape[1]
         raise ValueError(refused("outofcore", "source", rule, seen, remedy))
     return stream._replace(batches=itertools.chain([first], stream.batches))
-
-
-def _has_names(source: Any) -> bool:
-    """Whether columns of a source are known by name; of batches that is seen later."""
-    if isinstance(source, str | Path):
-        return Path(source).suffix != ".npy"
-    return not isinstance(source, np.ndarray) and (
-        hasattr(source, "schema") or hasattr(source, "columns")
-    )
 
 
 def _columns(estimator: Any, X: Any, names: Any) -> dict[str, Any]:

@@ -35,11 +35,12 @@ class Scratch:
 
     def file(self) -> Storage:
         """A new file."""
-        return self.keep(tempfile.TemporaryFile(dir=self._folder, buffering=0))
+        folder = self._folder or tempfile.gettempdir()
+        return self.keep(tempfile.TemporaryFile(dir=folder, buffering=0), folder)
 
-    def keep(self, file: Any) -> Storage:
+    def keep(self, file: Any, folder: str | None = None) -> Storage:
         """Storage for an open file, closed with the others."""
-        self._open.append(Storage(file))
+        self._open.append(Storage(file, folder))
         return self._open[-1]
 
     def vector(self, n: int) -> VectorFile:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._arrays import check_weights, unmasked
 from .._params import refused
 from .._typing import AnyArray
-from ..partitions.files import NotFinite, RowFile
+from ..partitions.files import RowFile, check_rows
 from ..partitions.rows import ArrayRows
 from .arrays import StoredArray, stored, unmapped
 from .batches import (
@@ -19,6 +20,7 @@ from .batches import (
     Batch,
     Named,
     arrow_batches,
+    arrow_form,
     feature_type,
     generated,
     is_arrow,
@@ -26,7 +28,7 @@ from .batches import (
     parquet,
 )
 from .scratch import Growing, Scratch
-from .targets import Targets, checked_weights
+from .targets import Targets, checked_weights, given_targets
 
 
 class Data(NamedTuple):
@@ -67,8 +69,12 @@ def opened(
     scratch: Scratch,
     *,
     with_target: bool = True,
+    names: Any = None,
 ) -> Stream:
-    """Batches of any source, and its rows in place where that is possible."""
+    """Batches of any source, and its rows in place where that is possible.
+
+    `names` are those of a fit, by which columns of tables are found.
+    """
     if sp.issparse(source):
         rule, remedy = "of dense rows", "fit sparse ones in memory"
         raise TypeError(refused("outofcore", "source", rule, "a sparse matrix", remedy))
@@ -82,11 +88,14 @@ def opened(
             rule = "an .npy file, a Parquet file or a folder of such"
             remedy = "pass numpy.memmap for raw numbers, or batches of rows"
             raise ValueError(refused("outofcore", "source", rule, str(path), remedy))
+    source = arrow_form(source)
     if is_arrow(source):
         schema = source.schema
-        named = Named.among(schema.names, columns, target, sample_weight)
+        wanted = names if columns is None else columns
+        named = Named.among(schema.names, wanted, target, sample_weight)
         dtype = feature_type(schema, named.columns)
         return Stream(arrow_batches(source, named), dtype, named.columns)
+    source = unmasked(source)
     if isinstance(source, np.memmap):
         source = unmapped(source, scratch) or source
     if isinstance(source, np.ndarray | StoredArray):
@@ -99,31 +108,37 @@ def opened(
         rule = "a path, an array, a table or an iterable of batches"
         seen, remedy = type(source).__name__, "pass one of them"
         raise TypeError(refused("outofcore", "source", rule, seen, remedy)) from None
-    pairs = generated(iterator, columns, target, sample_weight, with_target=with_target)
+    options = {"with_target": with_target, "names": names}
+    pairs = generated(iterator, columns, target, sample_weight, **options)
     try:
-        first, names = next(pairs)
+        first, found = next(pairs)
     except StopIteration:
-        raise _no_rows() from None
+        raise no_rows() from None
     dtype = np.float32 if first.X.dtype == np.float32 else np.float64
     rest = (batch for batch, _ in pairs)
-    return Stream(itertools.chain([first], rest), dtype, names)
+    return Stream(itertools.chain([first], rest), dtype, found)
 
 
 def collected(stream: Stream, targets: Targets, scratch: Scratch) -> Data:
     """Read all batches, and write what does not lie in rows already."""
     y, weight, given = Growing(scratch, np.float64), Growing(scratch, np.float64), 0
-    rows, width, weighted = None, 0, False
+    rows, width, weighted, heaviest = None, 0, False, 0.0
     place, dropped = stream.place, False
     written = Growing(scratch, stream.dtype) if place is None else None
     for batch in stream.batches:
-        numbers = targets.numbers(batch.y)
         kept: Any = slice(None)
+        if given and weighted != (batch.weight is not None):
+            rule = f"{'with' if weighted else 'without'} weights, as the first"
+            seen, remedy = "the other", "give weights in all batches or in none"
+            raise ValueError(refused("outofcore", "a batch", rule, seen, remedy))
         if batch.weight is not None:
             own = checked_weights(batch.weight)
             weighted, kept = True, own > 0.0
             dropped = dropped or not bool(kept.all())
+            heaviest = max(heaviest, float(own.max(initial=0.0)))
             weight.add(own[kept])
-        y.add(numbers[kept])
+        labels = given_targets(targets.owner, batch.y)
+        y.add(targets.numbers(labels[kept]))
         if written is not None:
             if given and batch.X.shape[1] != width:
                 rule, remedy = (
@@ -141,14 +156,12 @@ def collected(stream: Stream, targets: Targets, scratch: Scratch) -> Data:
                             "make the first batch of 64 bits")
                 )  # fmt: skip
             X = np.ascontiguousarray(batch.X, dtype=stream.dtype)
-            finite = np.isfinite(X)
-            if not finite.all():
-                row, column = np.argwhere(~finite)[0]
-                raise NotFinite(given + int(row), int(column), float(X[row, column]))
+            check_rows(X, given + np.arange(len(X)))
             written.add(X[kept])
-        given += len(numbers)
+        given += len(labels)
     if y.count == 0:
-        raise _no_rows()
+        raise no_rows()
+    check_weights("outofcore", "sample_weight", np.array([heaviest]))
     if written is None:
         rows = place
     else:
@@ -259,11 +272,8 @@ def _positive(weight: Any, n: int) -> bool:
 def _in_memory(source: AnyArray, chosen: Any) -> ArrayRows:
     rows = source if chosen is None else source[:, chosen]
     for start in range(0, len(rows), ROWS):
-        finite = np.isfinite(rows[start : start + ROWS])
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
-            value = float(rows[start + row, column])
-            raise NotFinite(start + int(row), int(column), value)
+        own = rows[start : start + ROWS]
+        check_rows(own, start + np.arange(len(own)))
     return ArrayRows(rows)
 
 
@@ -284,11 +294,13 @@ def _beside(name: str, given: Any, n: int, width: int, scratch: Scratch) -> Any:
         raise ValueError(refused("outofcore", name, rule, given, remedy))
     if not isinstance(given, StoredArray | np.ndarray):
         given = np.asarray(given)
+    given = unmasked(given)
     if tuple(given.shape) != (n,):
         raise ValueError(refused("outofcore", name, rule, given.shape, remedy))
     return given
 
 
-def _no_rows() -> ValueError:
+def no_rows() -> ValueError:
+    """That there is nothing to fit, or to predict for."""
     rule, remedy = "of at least one row with weight", "pass another"
     return ValueError(refused("outofcore", "source", rule, "none", remedy))

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._arrays import check_targets
+from .._arrays import check_targets, unmasked
 from .._params import refused
 from .._typing import AnyArray, Floats
 from .._validation import classes_and_codes
@@ -13,6 +13,8 @@ from .._validation import classes_and_codes
 
 class Targets(Protocol):
     """Turns targets of batches into what a loss wants."""
+
+    owner: object
 
     def numbers(self, y: Any) -> Floats:
         """Of one batch."""
@@ -28,7 +30,7 @@ class NumberTargets:
     """Finite numbers."""
 
     def __init__(self, owner: object) -> None:
-        self._owner = owner
+        self.owner = owner
 
     def numbers(self, y: Any) -> Floats:
         """Of one batch."""
@@ -38,14 +40,14 @@ class NumberTargets:
             rule, remedy = "of numbers", "name another target, or use a classifier"
             seen = np.asarray(y).dtype.name
             raise ValueError(
-                refused(self._owner, "target", rule, seen, remedy)
+                refused(self.owner, "target", rule, seen, remedy)
             ) from None
         wrong = ~np.isfinite(found)
         if np.any(wrong):
             rule, remedy = "of finite numbers", "drop the rows without a target"
             value = float(found[wrong][0])
-            raise ValueError(refused(self._owner, "target", rule, value, remedy))
-        check_targets(self._owner, "target", found)
+            raise ValueError(refused(self.owner, "target", rule, value, remedy))
+        check_targets(self.owner, "target", found)
         return found
 
     def final(self, numbers: Floats) -> Floats:
@@ -61,7 +63,7 @@ class TwoClasses:
     """Labels of two classes, numbered as they are first seen until the end."""
 
     def __init__(self, owner: object) -> None:
-        self._owner = owner
+        self.owner = owner
         self._seen: dict[Any, int] = {}
 
     def numbers(self, y: Any) -> Floats:
@@ -70,7 +72,7 @@ class TwoClasses:
         missing = np.array([label is None or label != label for label in y.tolist()])
         if np.any(missing):
             rule, remedy = "without missing labels", "drop the rows without a target"
-            raise ValueError(refused(self._owner, "target", rule, "some", remedy))
+            raise ValueError(refused(self.owner, "target", rule, "some", remedy))
         check_classification_targets(y)
         labels, places = np.unique(y, return_inverse=True)
         for label in labels.tolist():
@@ -82,7 +84,7 @@ class TwoClasses:
                 "with RiskClassifier.fit"
             )
             seen = f"more, {sorted(map(str, self._seen))}"
-            raise ValueError(refused(self._owner, "target", rule, seen, remedy))
+            raise ValueError(refused(self.owner, "target", rule, seen, remedy))
         codes = np.array([self._seen[label] for label in labels.tolist()], dtype=float)
         return np.asarray(codes[places])
 
@@ -97,8 +99,16 @@ class TwoClasses:
 
     def _in_order(self) -> tuple[int, AnyArray]:
         labels = list(self._seen)
-        classes, codes = classes_and_codes(self._owner, np.array(labels))
+        classes, codes = classes_and_codes(self.owner, np.array(labels))
         return int(codes[0]), classes
+
+
+def given_targets(owner: object, y: Any) -> AnyArray:
+    """Targets of a batch as an array."""
+    if y is None:
+        rule, remedy = "one number or label for each row", "yield them with the rows"
+        raise ValueError(refused(owner, "target", rule, None, remedy))
+    return np.asarray(unmasked(y))
 
 
 def checked_weights(weight: Any) -> Floats:

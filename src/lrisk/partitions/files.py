@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Floats, Indices
+from .._arrays import FEATURE, largest_size
+from .._typing import AnyArray, Floats, Indices
 from .rows import BLOCK, Block, taken
 
 #: Bytes that are read at once, unless told otherwise.
@@ -30,10 +31,12 @@ class Storage:
     ----------
     file : binary file
         Kept open as long as this; closed with it.
+    folder : str or None
+        Where it lies if it has no name, for messages.
     """
 
-    def __init__(self, file: Any) -> None:
-        self._file, self._lock = file, threading.Lock()
+    def __init__(self, file: Any, folder: str | None = None) -> None:
+        self._file, self._lock, self._folder = file, threading.Lock(), folder
         self._descriptor = file.fileno()
 
     def read(self, buffer: Any, where: int) -> None:
@@ -50,7 +53,15 @@ class Storage:
 
     def write(self, data: Any, where: int) -> None:
         """Write bytes at a place."""
-        view = _bytes_of(data)
+        try:
+            self._write(_bytes_of(data), where)
+        except OSError as error:
+            if self._folder is None:
+                raise
+            why = f"{error.strerror}: scratch files could not be written"
+            raise OSError(error.errno, why, self._folder) from None
+
+    def _write(self, view: Any, where: int) -> None:
         while len(view):
             if hasattr(os, "pwrite"):
                 put = os.pwrite(self._descriptor, view, where)
@@ -210,8 +221,7 @@ class RowFile:
             self._storage.read(read, self._offset + first * self._row)
             features = read if self._columns is None else read[:, self._columns]
             found[a:b] = features[ids[a:b] - first]
-        if not np.all(np.isfinite(found)):
-            self._refuse(found, ids)
+        check_rows(found, self._first + ids)
         return found
 
     def _empty(self, n: int) -> Any:
@@ -235,26 +245,33 @@ class RowFile:
         if self._columns is not None or self._dtype != _DOUBLE:
             X = own[: len(read)]
             X[...] = read if self._columns is None else read[:, self._columns]
-        if not self._checked and not np.all(np.isfinite(X)):
-            self._refuse(X, np.arange(start, start + len(X)))
+        if not self._checked:
+            check_rows(X, self._first + np.arange(start, start + len(X)))
         return X
 
-    def _refuse(self, X: Floats, ids: Indices) -> None:
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        raise NotFinite(self._first + int(ids[row]), int(column), float(X[row, column]))
+
+def check_rows(X: AnyArray, places: Indices) -> None:
+    """Refuse rows of which a feature is no finite number, or too large to fit."""
+    if X.dtype.kind != "f" or largest_size(X) <= FEATURE:
+        return
+    row, column = np.argwhere(~(np.abs(X) <= FEATURE))[0]
+    raise BadFeature(int(places[row]), int(column), float(X[row, column]))
 
 
-class NotFinite(ValueError):
-    """A feature that is no finite number: its row, its column, and what it is."""
+class BadFeature(ValueError):
+    """A feature that cannot be used: its row, its column, and what it is."""
 
     def __init__(self, row: int, column: int, value: float) -> None:
         super().__init__(row, column, value)
         self.row, self.column, self.value = row, column, value
 
     def __str__(self) -> str:
+        rule = "finite numbers: drop such rows or fill them in"
+        if np.isfinite(self.value):
+            rule = f"at most {FEATURE:.2g} in size: rescale that column"
         return (
             f"row {self.row} of the source has {self.value} as feature {self.column}; "
-            "features must be finite numbers: drop such rows or fill them in."
+            f"features must be {rule}."
         )
 
 

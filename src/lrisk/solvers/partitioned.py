@@ -1,12 +1,14 @@
 """Certified fits of rows in parts, by the descents for very many rows in memory."""
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._params import refused
 from .._typing import Floats, Indices
+from ..certificate import relative_gap
 from ..losses import Loss
 from ..objective import Objective
 from ..partitions.holding import HeldParts, moved_across
@@ -62,7 +64,7 @@ def minimise_in_parts(
         kind: Any = automatic_solver(whole)
         solver = kind(tol=tol, max_iter=max(max_iter, kind(tol).max_iter))
         found: Solution = solver.solve(whole, start, monitor=monitor)
-        return found
+        return _constant_if_best(objective, found)
     try:
         status = _descend(objective, start, progress, max_iter)
     except np.linalg.LinAlgError:  # a metric of a sample that is not finite
@@ -73,6 +75,16 @@ def minimise_in_parts(
         status = Status.INTERRUPTED
     objective.nu = 0.0
     return progress.solution(status)
+
+
+def _constant_if_best(objective: PartitionedObjective, found: Solution) -> Solution:
+    """The fit without features where classes have none that is better."""
+    value = objective.targets.constant_value
+    if value is None or not value <= found.objective:
+        return found
+    gap = relative_gap(objective, value, max(value - found.dual, 0.0))
+    theta = objective.constant_fit()
+    return replace(found, theta=theta, objective=value, gap=gap)
 
 
 def _descend(
