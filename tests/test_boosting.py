@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import lrisk
+from lrisk import boosting
 from lrisk.boosting import lightgbm_metric, objective, probabilities, xgboost_metric
 from lrisk.losses import Multinomial, parse_loss
 from lrisk.spectra import FAMILIES, CustomSpectrum, parse_spectrum
@@ -63,6 +64,19 @@ def test_the_gradient_is_that_of_the_risk(spectrum, loss, weighted):
         assert residual.max() > 0.7
     np.testing.assert_allclose(got, expected, atol=2e-5)
     assert np.all(curvature >= 0.0) and curvature.shape == got.shape
+
+
+@pytest.mark.parametrize("loss", [*NUMBERS, "logistic", "multinomial"])
+@pytest.mark.parametrize("n", [boosting.BLOCK, boosting.BLOCK + 1, 70_001])
+def test_blocks_of_rows_change_nothing(monkeypatch, n, loss):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3 if loss == "multinomial" else 2, n).astype(float)
+    z = rng.normal(size=(n, 3) if loss == "multinomial" else n)
+    found = objective("superquantile:0.9", loss)(y, z)
+    monkeypatch.setattr(boosting, "BLOCK", n)
+    whole = objective("superquantile:0.9", loss)(y, z)
+    for own, expected in zip(found, whole, strict=True):
+        np.testing.assert_array_equal(own, expected)
 
 
 @pytest.mark.parametrize("spectrum", [*INCREASING, *TRIMMING])

@@ -30,6 +30,9 @@ __all__ = ["lightgbm_metric", "objective", "probabilities", "xgboost_metric"]
 #: Width of the rounded kink of flat losses, in mean |residuals|: rows nearer than that
 #: share a curvature, which without a bound a single row of no residual would rule.
 KINK = 0.3
+#: Rows whose losses are computed at a time: some ten arrays of 256 kB, which stay in a
+#: core's cache. Of a million rows that takes half the time for logistic losses.
+BLOCK = 1 << 15
 
 
 def objective(
@@ -293,7 +296,7 @@ class SpectralObjective(_OfLosses):
     ) -> tuple[Floats, Floats]:
         """Gradient and curvature of every row, of the shape of the scores."""
         loss, y, z, weight = self._rows(y_true, y_pred, sample_weight)
-        losses, slopes = loss.value_and_derivative(y, z)
+        losses, slopes = _value_and_derivative(loss, y, z)
         weights = self._weights(loss, y, losses, weight)
         total = float(len(y)) if weight is None else float(weight.sum())
         # Equal weights are those of the ranking, which keeps them.
@@ -427,6 +430,17 @@ def _words(part: Loss | Spectrum) -> list[str]:
     """Name and numbers of a loss or a spectrum."""
     numbers = part.get_params().values()
     return [part.name, *(f"{x:g}" for x in numbers if isinstance(x, int | float))]
+
+
+def _value_and_derivative(loss: Loss, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+    """Of all rows, block by block."""
+    if len(y) <= BLOCK:
+        return loss.value_and_derivative(y, z)
+    losses, slopes = np.empty(len(y)), np.empty_like(z)
+    for start in range(0, len(y), BLOCK):
+        rows = slice(start, start + BLOCK)
+        losses[rows], slopes[rows] = loss.value_and_derivative(y[rows], z[rows])
+    return losses, slopes
 
 
 def _of_flat(
