@@ -92,5 +92,8 @@ def line(
         change = Change.of(before, after)
         cells.append(f"{np.mean(before):.3g}, {change}")
         tail = change if figure == TAIL_FIGURE else tail
-    said = " | ".join([name, learner, *cells, tail.verdict])
+    # Of what is chosen by held-out losses, as rounds of `RiskMeta` are.
+    same = sum(np.allclose(*pair) for pair in zip(ordinary, ours, strict=True))
+    kept = f"; ordinary fit kept in {same} of {len(ours)}" if same else ""
+    said = " | ".join([name, learner, *cells, f"{tail.verdict}{kept}"])
     return f"| {said} |", tail

@@ -10,9 +10,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import lrisk
+from lrisk import boosting
 from lrisk.boosting import lightgbm_metric, objective, probabilities, xgboost_metric
 from lrisk.losses import Multinomial, parse_loss
-from lrisk.spectra import FAMILIES, parse_spectrum
+from lrisk.spectra import FAMILIES, CustomSpectrum, parse_spectrum
 
 NUMBERS = ("squared", "huber:0.7", "absolute", "pinball:0.8")
 INCREASING = [name for name, kind in FAMILIES.items() if not kind().trims]
@@ -65,6 +66,19 @@ def test_the_gradient_is_that_of_the_risk(spectrum, loss, weighted):
     assert np.all(curvature >= 0.0) and curvature.shape == got.shape
 
 
+@pytest.mark.parametrize("loss", [*NUMBERS, "logistic", "multinomial"])
+@pytest.mark.parametrize("n", [boosting.BLOCK, boosting.BLOCK + 1, 70_001])
+def test_blocks_of_rows_change_nothing(monkeypatch, n, loss):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3 if loss == "multinomial" else 2, n).astype(float)
+    z = rng.normal(size=(n, 3) if loss == "multinomial" else n)
+    found = objective("superquantile:0.9", loss)(y, z)
+    monkeypatch.setattr(boosting, "BLOCK", n)
+    whole = objective("superquantile:0.9", loss)(y, z)
+    for own, expected in zip(found, whole, strict=True):
+        np.testing.assert_array_equal(own, expected)
+
+
 @pytest.mark.parametrize("spectrum", [*INCREASING, *TRIMMING])
 def test_an_ordinary_row_counts_one(spectrum):
     y, z, w = _numbers()
@@ -85,12 +99,11 @@ def test_weights_are_copies_scale_nothing_and_zero_is_no_row(spectrum, loss):
     call = objective(spectrum, loss)
     got = np.array(call(y, z, counts.astype(float)))
     assert np.all(got[:, counts == 0] == 0.0)
-    if loss in ("squared",):  # flat losses have a width, the mean over rows
-        copies = np.array(call(np.repeat(y, counts), np.repeat(z, counts)))
-        first = np.r_[0, np.cumsum(counts)[:-1]][counts > 0]
-        summed = np.add.reduceat(copies, first, axis=1)
-        # Which copy comes first under a cut is not known: only their sum is.
-        np.testing.assert_allclose(summed, got[:, counts > 0], atol=1e-9)
+    copies = np.array(call(np.repeat(y, counts), np.repeat(z, counts)))
+    first = np.r_[0, np.cumsum(counts)[:-1]][counts > 0]
+    summed = np.add.reduceat(copies, first, axis=1)
+    # Which copy comes first under a cut is not known: only their sum is.
+    np.testing.assert_allclose(summed, got[:, counts > 0], atol=1e-9)
     equal = np.array(call(y, z, np.full(60, 3.0)))
     np.testing.assert_allclose(equal, 3.0 * np.array(call(y, z)), rtol=1e-6)
 
@@ -150,6 +163,43 @@ def test_nothing_is_remembered():
     np.testing.assert_array_equal(objective("extremile:2")(y, z), first)
 
 
+def test_what_was_passed_may_change_in_place():
+    """Arrays that a caller fills anew, and a spectrum that is set to something else."""
+    y, z, w = _numbers()
+    spectrum = parse_spectrum("subquantile:0.8")
+    call = objective(spectrum)
+    for weight in (None, w):
+        call(y, z, weight)
+        y *= 10.0
+        w += 1.0
+        spectrum.set_params(p=0.5)
+        expected = objective("subquantile:0.8")(y, z, weight)
+        np.testing.assert_array_equal(call(y, z, weight), expected)
+
+
+@pytest.mark.parametrize("loss", NUMBERS)
+@pytest.mark.parametrize("spectrum", [*INCREASING, *TRIMMING])
+def test_scores_of_minus_zero_are_zero(spectrum, loss):
+    y = np.maximum(np.arange(2000.0) - 1000.0, 0.0)
+    for weight in (None, 1.0 + y % 3):
+        got = [objective(spectrum, loss)(y, z, weight) for z in (0.0 * y, -0.0 * y)]
+        np.testing.assert_array_equal(*got)
+
+
+def test_metrics_are_named_apart():
+    """LightGBM and XGBoost record what they are told under this name."""
+    names = [
+        make(spectrum, loss).__name__
+        for make in (objective, lightgbm_metric, xgboost_metric)
+        for spectrum in ("superquantile:0.9", "superquantile:0.95", "mean")
+        for loss in ("squared", "huber:0.7", "huber:1.35", "logistic")
+    ]
+    assert len(set(names)) == 12
+    assert "huber_0.7_superquantile_0.95" in names
+    custom = CustomSpectrum(weights=[1, 2])
+    assert objective(custom, "squared").__name__ == "squared_custom"
+
+
 def test_copies_equality_and_words():
     call = objective("superquantile:0.9", "logistic")
     for other in (copy.deepcopy(call), pickle.loads(pickle.dumps(call))):
@@ -157,13 +207,14 @@ def test_copies_equality_and_words():
     assert call != objective("superquantile:0.8", "logistic")
     assert call != lightgbm_metric("superquantile:0.9", "logistic")
     assert repr(call) == "SpectralObjective(Superquantile(q=0.9), Logistic())"
-    assert call.__name__ == "logistic_superquantile"
+    assert call.__name__ == "logistic_superquantile_0.9"
 
 
 def test_probabilities_sum_to_one():
     z = np.random.default_rng(0).normal(size=(5, 3))
     for scores in (z, 50 * z[:, 0]):
         np.testing.assert_allclose(probabilities(scores).sum(axis=1), 1.0)
+    np.testing.assert_array_equal(probabilities(z[:, :1]), probabilities(z[:, 0]))
 
 
 @pytest.mark.parametrize(
@@ -180,6 +231,14 @@ def test_probabilities_sum_to_one():
             "y_pred must be",
         ),
         (lambda: lightgbm_metric()(np.zeros(2), [np.inf, 1.0]), "of finite losses"),
+        (lambda: objective()([], []), r"y_true must be \(n,\), a number for each row"),
+        (lambda: objective()(np.zeros((2, 2)), np.zeros((2, 2))), "fit each target by"),
+        (lambda: objective()(np.zeros(2), np.zeros((2, 2, 2))), "scores must be"),
+        (lambda: probabilities(np.zeros((2, 2, 2))), "scores must be"),
+        (lambda: objective()(*np.zeros((2, 3)), np.ones(2)), r"of shape \(3,\)"),
+        (lambda: objective()(*np.zeros((2, 2)), [1, -1]), "sample_weight.*≥ 0"),
+        (lambda: objective()(*np.zeros((2, 2)), [1, np.nan]), "sample_weight.*≥ 0"),
+        (lambda: xgboost_metric()(*np.zeros((2, 2)), [0, 0]), "not every weight"),
     ],
 )
 def test_refusals(call, message):
@@ -243,6 +302,38 @@ def test_lightgbm_train_is_its_estimator(lgb, task):
     risk = lrisk.risk(parse_loss(task).value(y.astype(float), scores), "extremile:2", w)
     assert told[-1] == pytest.approx(risk, rel=1e-4)
     assert told[-1] < told[0]
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set'")
+def test_lightgbm_records_each_of_several_risks(lgb):
+    X, y = load_diabetes(return_X_y=True)
+    levels = [lightgbm_metric(f"superquantile:{q}") for q in (0.5, 0.9)]
+    model = lgb.LGBMRegressor(objective=objective(), metric="None", **QUIET)
+    model.fit(X, y, eval_set=[(X, y)], eval_metric=levels)
+    told = model.evals_result_["training"]
+    assert {name: len(risks) for name, risks in told.items()} == {
+        "squared_superquantile_0.5": 30,
+        "squared_superquantile_0.9": 30,
+    }
+
+
+@pytest.mark.parametrize("spectrum", ["extremile:2", "subquantile:0.8"])
+@pytest.mark.parametrize("task", ["squared", "logistic", "multinomial"])
+def test_cross_validation_of_both_libraries(lgb, xgb, spectrum, task):
+    """One objective for all folds: each fold's copy, or itself, sees other rows."""
+    X, y = (load_diabetes if task == "squared" else load_iris)(return_X_y=True)
+    y = np.minimum(y, 1) if task == "logistic" else y
+    params = {"num_class": 3} if task == "multinomial" else {}
+    call = objective(spectrum, task)
+    options = {"objective": call, "verbose": -1, "num_threads": 1, **params}
+    own = lgb.cv(options, lgb.Dataset(X, y), 10, nfold=3, stratified=False,
+                 feval=lightgbm_metric(spectrum, task))  # fmt: skip
+    options = {"nthread": 1, "disable_default_eval_metric": 1, **params}
+    theirs = xgb.cv(options, xgb.DMatrix(X, y), 10, nfold=3, obj=call, as_pandas=False,
+                    custom_metric=xgboost_metric(spectrum, task))  # fmt: skip
+    for told, kind in ((own, "valid "), (theirs, "test-")):
+        risks = told[f"{kind}{call.__name__}-mean"]
+        assert len(risks) == 10 and risks[-1] < risks[0]
 
 
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set'")

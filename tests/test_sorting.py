@@ -10,7 +10,15 @@ from hypothesis.extra.numpy import arrays
 
 from lrisk import _sorting
 from lrisk._jit import jit
-from lrisk._sorting import FLOOR, SMALL, argsort, select, share_by_rank, value_at
+from lrisk._sorting import (
+    FLOOR,
+    SMALL,
+    argsort,
+    assign_by_rank,
+    select,
+    share_by_rank,
+    value_at,
+)
 
 
 def same(values):
@@ -132,6 +140,21 @@ def test_equal_values_share_their_ranks():
     values = np.repeat([3.0, 0.0, 1.0], SMALL)
     expected = np.repeat([2.5, 0.5, 1.5], SMALL) * SMALL - 0.5
     np.testing.assert_array_equal(shared(values), expected)
+
+
+def test_minus_zero_ranks_as_zero():
+    """Its bits are those of the largest number there is."""
+    values, ranked = np.arange(5000.0) - 40.0, np.arange(5000.0)
+    values[:40] = 0.0
+    signed = values.copy()
+    signed[:40:2] = -0.0
+    np.testing.assert_array_equal(shared(signed), shared(values))
+    found = np.empty((2, 5000))
+    for own, out in zip((signed, values), found, strict=True):
+        assert assign_by_rank(own, ranked, out)
+    np.testing.assert_array_equal(*found)
+    none = np.full(5000, -0.0)
+    np.testing.assert_array_equal(shared(none), np.full(5000, 4999 / 2))
 
 
 def test_few_values_are_not_binned():

@@ -43,7 +43,7 @@ def assign_by_rank(values: Floats, ranked: Floats, out: Floats) -> bool:
     Parameters
     ----------
     values : array of shape (n,)
-        Finite, ≥ 0 and not −0.0; n < 2³².
+        Finite and ≥ 0; n < 2³².
     ranked, out : arrays of shape (n,)
     """
     if values.size < SMALL or not available():
@@ -119,12 +119,18 @@ def select(values: Any, k: int) -> Any:
 
 
 @jit(fastmath=False, inner=True)
+def _size(bits: Any) -> Any:
+    """Bits of the absolute value: those of −0.0 would be beyond all others."""
+    return bits & np.uint64((1 << 63) - 1)
+
+
+@jit(fastmath=False, inner=True)
 def _range(bits: Any, width: Any) -> Any:
     """The least of the bits, and the shift that brings their differences to a width."""
-    least, most = bits[0], bits[0]
+    least, most = _size(bits[0]), _size(bits[0])
     for i in range(bits.shape[0]):
-        least = min(least, bits[i])
-        most = max(most, bits[i])
+        least = min(least, _size(bits[i]))
+        most = max(most, _size(bits[i]))
     shift = np.uint64(0)
     while ((most - least) >> shift) >> np.uint64(width):
         shift += np.uint64(1)
@@ -136,16 +142,16 @@ def _share_by_rank(values: Any, ranked: Any, out: Any, floor: Any) -> Any:
     """A histogram of the values, and the mean of each bin's run of `ranked`."""
     n = values.shape[0]
     ends = np.empty(2)
-    ends[0] = ends[1] = values[0]
+    ends[0] = ends[1] = abs(values[0])
     for i in range(n):
-        ends[0] = min(ends[0], values[i])
-        ends[1] = max(ends[1], values[i])
+        ends[0] = min(ends[0], abs(values[i]))
+        ends[1] = max(ends[1], abs(values[i]))
     ends[0] = max(ends[0], floor * ends[1])
     least, shift = _range(ends.view(np.uint64), 16)
     bits = values.view(np.uint64)
     counts = np.zeros(1 << 16, np.int64)
     for i in range(n):
-        counts[(max(bits[i], least) - least) >> shift] += 1
+        counts[(max(_size(bits[i]), least) - least) >> shift] += 1
     means = np.empty(1 << 16)
     start = 0
     for k in range(1 << 16):
@@ -156,7 +162,7 @@ def _share_by_rank(values: Any, ranked: Any, out: Any, floor: Any) -> Any:
         means[k] = total / max(counts[k], 1)
     risk = 0.0
     for i in range(n):
-        mean = means[(max(bits[i], least) - least) >> shift]
+        mean = means[(max(_size(bits[i]), least) - least) >> shift]
         risk += mean * values[i]
         out[i] = mean
     return risk
@@ -178,7 +184,7 @@ def _assign_by_rank(values: Any, ranked: Any, out: Any) -> Any:
     middle = np.zeros(2048, np.int64)
     high = np.zeros(1024, np.int64)
     for i in range(n):
-        k = (bits[i] - least) >> shift
+        k = (_size(bits[i]) - least) >> shift
         low[k & mask] += 1
         middle[(k >> np.uint64(11)) & mask] += 1
         high[k >> np.uint64(22)] += 1
@@ -187,7 +193,7 @@ def _assign_by_rank(values: Any, ranked: Any, out: Any) -> Any:
     _starts(high)
     one, other = np.empty(n, np.uint64), np.empty(n, np.uint64)
     for i in range(n):
-        k = (bits[i] - least) >> shift
+        k = (_size(bits[i]) - least) >> shift
         place = low[k & mask]
         low[k & mask] = place + 1
         one[place] = (k << half) | np.uint64(i)

@@ -9,6 +9,7 @@ meaning, and ``spectrum="mean"`` is the built-in objective itself.
 Neither library is imported: what is passed to the functions says whose it is.
 """
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from .kept import Kept, quantile
 from .losses import Logistic, Loss, Multinomial, Squared, parse_loss
 from .losses.clipped import ClippedResidual
 from .losses.multinomial import softmax
-from .ranking import Ranking
+from .ranking import Ranking, check_row_weights
 from .spectra import Spectrum, parse_spectrum
 
 __all__ = ["lightgbm_metric", "objective", "probabilities", "xgboost_metric"]
@@ -29,6 +30,9 @@ __all__ = ["lightgbm_metric", "objective", "probabilities", "xgboost_metric"]
 #: Width of the rounded kink of flat losses, in mean |residuals|: rows nearer than that
 #: share a curvature, which without a bound a single row of no residual would rule.
 KINK = 0.3
+#: Rows whose losses are computed at a time: some ten arrays of 256 kB, which stay in a
+#: core's cache. Of a million rows that takes half the time for logistic losses.
+BLOCK = 1 << 15
 
 
 def objective(
@@ -164,7 +168,7 @@ def probabilities(scores: Any) -> Floats:
 
     Parameters
     ----------
-    scores : array-like of shape (n,) or (n, n_classes)
+    scores : array-like of shape (n,), (n, 1) or (n, n_classes)
         Log-odds of the second of two classes, or a score for each class.
 
     Returns
@@ -182,7 +186,7 @@ def probabilities(scores: Any) -> Floats:
     >>> probabilities([0.0]).tolist()
     [[0.5, 0.5]]
     """
-    z = np.asarray(scores, dtype=np.float64)
+    z = _scores(scores)
     if z.ndim == 2:
         return softmax(z)
     return np.column_stack([expit(-z), expit(z)])
@@ -192,9 +196,11 @@ class _OfLosses:
     """A spectrum and a loss, applied to whatever the libraries pass."""
 
     def __init__(self, spectrum: Spectrum, loss: Loss) -> None:
-        self.spectrum = spectrum
-        self.loss = loss
-        self.__name__ = f"{loss.name}_{spectrum.name}"
+        # Both can be changed in place, and what is kept below follows from them.
+        self.spectrum = copy.deepcopy(spectrum)
+        self.loss = copy.deepcopy(loss)
+        # Metrics are recorded by this name: it says what they differ in.
+        self.__name__ = "_".join([*_words(loss), *_words(spectrum)])
         # What is the same in every round of a fit, kept with what it was made from.
         self._ranking: Ranking | None = None
         self._constant: tuple[Floats, Floats | None, float] | None = None
@@ -217,18 +223,18 @@ class _OfLosses:
         y, z = first, second
         if hasattr(second, "get_label"):
             y, z, weight = second.get_label(), first, second.get_weight()
-        y = np.asarray(y, dtype=np.float64)
-        z = np.ascontiguousarray(z, dtype=np.float64)
-        if z.ndim == 2 and z.shape[1] == 1:
-            z = z[:, 0]
-        if y.ndim != 1 or len(y) != len(z):
+        y, z = np.asarray(y, dtype=np.float64), _scores(z)
+        if y.ndim != 1 or not y.size:
+            rule, remedy = "(n,), a number for each row", "fit each target by itself"
+            raise ValueError(refused("lrisk.boosting", "y_true", rule, y.shape, remedy))
+        if len(y) != len(z):
             rule, remedy = f"of as many rows as y_true ({len(y)})", "pass both of a set"
             raise ValueError(refused("lrisk.boosting", "y_pred", rule, len(z), remedy))
-        if weight is not None:
-            weight = np.asarray(weight, dtype=np.float64)
-            if not weight.size or np.all(weight == weight[0]):
-                # Equal weights only scale; they are counted in by the total.
-                weight = np.broadcast_to(weight[:1], y.shape) if weight.size else None
+        # XGBoost's data sets have an array without entries where there are none.
+        weight = check_row_weights(None if np.size(weight) == 0 else weight, len(y))
+        if weight is not None and np.all(weight == weight[0]):
+            # Equal weights only scale; they are counted in by the total.
+            weight = np.broadcast_to(weight[:1], y.shape)
         return self._loss_of(y, z), y, z, weight
 
     def _loss_of(self, y: Floats, z: Floats) -> Loss:
@@ -290,7 +296,7 @@ class SpectralObjective(_OfLosses):
     ) -> tuple[Floats, Floats]:
         """Gradient and curvature of every row, of the shape of the scores."""
         loss, y, z, weight = self._rows(y_true, y_pred, sample_weight)
-        losses, slopes = loss.value_and_derivative(y, z)
+        losses, slopes = _value_and_derivative(loss, y, z)
         weights = self._weights(loss, y, losses, weight)
         total = float(len(y)) if weight is None else float(weight.sum())
         # Equal weights are those of the ranking, which keeps them.
@@ -307,7 +313,7 @@ class SpectralObjective(_OfLosses):
             curvature = np.abs(slopes)
             curvature -= curvature**2
         elif loss.flat:
-            slopes, curvature = _of_flat(loss, y, z)
+            slopes, curvature = _of_flat(loss, y, z, weight)
         else:
             curvature = loss.curvature(y, z)
         slopes *= weights
@@ -365,7 +371,8 @@ class SpectralObjective(_OfLosses):
             constant = np.asarray(0.5 * sum(middle))
         scores = np.broadcast_to(constant, (len(y), *np.shape(constant)))
         risk = self._risk(loss.value(y, scores), weight)
-        self._constant = y, weight, risk
+        # Copies: the next call may find other targets in the same memory.
+        self._constant = y.copy(), None if weight is None else weight.copy(), risk
         return risk
 
 
@@ -408,14 +415,44 @@ def _known(loss: str | Loss) -> Loss:
     return loss
 
 
-def _of_flat(loss: Loss, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+def _scores(scores: Any) -> Floats:
+    """One for each row, or for each row and class."""
+    z = np.ascontiguousarray(scores, dtype=np.float64)
+    if z.ndim == 2 and z.shape[1] == 1:
+        z = z[:, 0]
+    if z.ndim > 2:
+        rule, remedy = "(n,) or (n, n_classes)", "fit each target by itself"
+        raise ValueError(refused("lrisk.boosting", "scores", rule, z.shape, remedy))
+    return z
+
+
+def _words(part: Loss | Spectrum) -> list[str]:
+    """Name and numbers of a loss or a spectrum."""
+    numbers = part.get_params().values()
+    return [part.name, *(f"{x:g}" for x in numbers if isinstance(x, int | float))]
+
+
+def _value_and_derivative(loss: Loss, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+    """Of all rows, block by block."""
+    if len(y) <= BLOCK:
+        return loss.value_and_derivative(y, z)
+    losses, slopes = np.empty(len(y)), np.empty_like(z)
+    for start in range(0, len(y), BLOCK):
+        rows = slice(start, start + BLOCK)
+        losses[rows], slopes[rows] = loss.value_and_derivative(y[rows], z[rows])
+    return losses, slopes
+
+
+def _of_flat(
+    loss: Loss, y: Floats, z: Floats, weight: Floats | None
+) -> tuple[Floats, Floats]:
     """Slope with the kink rounded, and the curvature of a parabola above the loss.
 
     Newton's step on the parabola that touches the loss at z and is symmetric about y
     lowers the loss itself, however flat it is there.
     """
     residual = z - y
-    width = KINK * float(np.mean(np.abs(residual)))
+    width = KINK * float(np.average(np.abs(residual), weights=weight))
     soft = loss.softened(width) if width > 0.0 else loss
     assert isinstance(soft, ClippedResidual)
     slopes, curvature = soft.derivative(y, z), soft.secant(y, z)

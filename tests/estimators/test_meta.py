@@ -5,14 +5,21 @@ import itertools
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import (
+    BaseEstimator,
+    RegressorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
+from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, IsolationForest
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -176,6 +183,16 @@ def test_rows_without_weight_and_groups():
     assert model.history_[0]["risk"] == pytest.approx(expected)
 
 
+class _OfTwo(RegressorMixin, BaseEstimator):
+    """A regressor that predicts two numbers a row."""
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+    def predict(self, X):
+        return np.zeros((len(X), 2))
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
@@ -186,6 +203,18 @@ def test_rows_without_weight_and_groups():
             "fit takes sample_weight",
         ),
         ({"estimator": LinearSVC()}, ValueError, "predict_proba"),
+        ({"estimator": Ridge}, TypeError, r"regressor or classifier.*Ridge\(\)"),
+        ({"estimator": "ridge"}, TypeError, "regressor or classifier, got 'ridge'"),
+        ({"estimator": KMeans(2)}, TypeError, "regressor or classifier, got KMeans"),
+        ({"estimator": IsolationForest()}, TypeError, "got IsolationForest"),
+        ({"estimator": StandardScaler()}, TypeError, "got StandardScaler"),
+        ({"estimator": Pipeline([("last", "passthrough")])}, TypeError, "got Pipeline"),
+        (
+            {"estimator": _OfTwo()},
+            ValueError,
+            r"a number for each row, got '\(\d+, 2\)",
+        ),
+        ({"cv": True}, TypeError, "cv must be a whole number"),
         ({"spectrum": "nothing"}, ValueError, "spectrum must be one of"),
         ({"loss": "logistic"}, ValueError, "loss must be one of"),
         ({"cv": 1}, ValueError, "cv must be a whole number"),
@@ -197,6 +226,37 @@ def test_rows_without_weight_and_groups():
 def test_refusals(options, kind, message):
     with pytest.raises(kind, match=message):
         RiskMeta(**{"estimator": Ridge(), **options}).fit(X, Y)
+
+
+def test_groups_of_other_rows_are_refused():
+    for cv in (5, GroupKFold(3)):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            RiskMeta(Ridge(), cv=cv).fit(X, Y, groups=np.arange(6))
+
+
+def test_a_classifier_that_forgets_a_class_without_weight_is_refused():
+    """As LIBSVM does: fewer probabilities than classes."""
+
+    class Forgetful(DecisionTreeClassifier):
+        def predict_proba(self, X):
+            return super().predict_proba(X)[:, :-1]
+
+    y = np.arange(len(Y)) % 3
+    with pytest.raises(ValueError, match="a probability for each of its classes"):
+        RiskMeta(Forgetful(), "subquantile:0.7").fit(X, y)
+
+
+def test_a_regressor_that_does_not_say_so_is_taken_for_one():
+    class Own(BaseEstimator):
+        def fit(self, X, y, sample_weight=None):
+            self.mean_ = np.average(y, weights=sample_weight)
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.mean_)
+
+    model = RiskMeta(Own(), "subquantile:0.9", cv=None).fit(X, np.r_[1e6, Y[1:]])
+    assert model.predict(X)[0] < Y.max()
 
 
 def test_a_refused_fit_changes_nothing():

@@ -42,7 +42,9 @@ WEIGHTS = [
         ValueError,
         r"device of the losses, cpu, got 'meta'",
     ),
-    ([1.0] * 4, TypeError, "a tensor, got 'list'"),
+    ([1.0] * 4, TypeError, "a tensor of real numbers, got 'list'"),
+    (torch.ones(4, dtype=torch.complex64), TypeError, "got 'torch.complex64'"),
+    (torch.full((4,), 1e308, dtype=torch.float64), ValueError, "of finite sum"),
 ]
 
 
@@ -69,6 +71,17 @@ def test_rows(rows, kind, words):
     with pytest.raises(kind, match=f"RiskTable: rows must be .*{words}"):
         table(GOOD, rows)
     assert table.seen == 0
+
+
+@pytest.mark.parametrize(
+    "kind", ["uint8", "int16", "uint16", "int32", "uint32", "uint64"]
+)
+def test_rows_are_integers_of_any_size(kind):
+    table, kind = RiskTable(4), getattr(torch, kind)
+    table(GOOD, ROWS.to(kind)).backward()
+    assert table.seen == 4
+    with pytest.raises(ValueError, match="from 0 to n_rows"):
+        table(GOOD, (ROWS + 1).to(kind))
 
 
 def test_a_table_elsewhere():

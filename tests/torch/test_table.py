@@ -158,16 +158,52 @@ def test_training_goes_on_from_a_checkpoint_to_the_bit():
         RiskTable(10).load_state_dict(first.state_dict())
 
 
-def test_conversions_of_a_model_that_holds_it_leave_its_weights():
-    table = RiskTable(1000, "superquantile:0.9")
-    losses = drawn(1000)
-    epoch(table, losses, 50)
-    wanted = table._relative_weights(table._bins.of(losses))
-    model = torch.nn.ModuleDict({"table": table})
-    for converted in (model.double(), model.float()):
-        torch.testing.assert_close(
-            converted["table"]._relative_weights(table._bins.of(losses)), wanted
-        )
+@pytest.mark.parametrize("size", [1.0, 1e6])  # beyond what 16 bits hold
+def test_conversions_of_a_model_that_holds_it_leave_it_as_it_is(size):
+    table, same = (RiskTable(1000, "superquantile:0.9") for _ in range(2))
+    losses = size * drawn(1000)
+    wanted = [epoch(same, losses, 50, seed) for seed in range(5)]
+    model = torch.nn.ModuleDict({"table": table, "layer": torch.nn.Linear(1, 1)})
+    assert epoch(table, losses, 50) == wanted[0]
+    for seed, name in enumerate(("double", "half", "bfloat16", "float"), start=1):
+        getattr(model, name)()
+        assert table.losses.dtype == torch.float32
+        assert epoch(table, losses, 50, seed) == wanted[seed]
+
+
+def test_a_checkpoint_of_16_bits_is_taken_in_32():
+    table = RiskTable(5, "superquantile:0.5")
+    epoch(table, torch.tensor([1.0, 2.0, 1e6, 3.0, 4.0]), 5)
+    state = {
+        name: value.half() if torch.is_tensor(value) else value
+        for name, value in table.state_dict().items()
+    }
+    for assign in (False, True):
+        other = RiskTable(5, "superquantile:0.5")
+        other.load_state_dict(state, assign=assign)
+        assert other.losses.dtype == torch.float32 and other.seen == 5
+        assert np.isfinite(other.risk())
+        epoch(other, torch.arange(5.0), 2)
+        assert other.risk() == pytest.approx(3.2)
+
+
+def test_minus_zero_is_zero():
+    """What `cross_entropy` gives for a row that a model is sure of."""
+    sure = torch.nn.functional.cross_entropy(
+        torch.tensor([[0.0, 1e3]]), torch.tensor([1]), reduction="none"
+    )
+    assert torch.signbit(sure).all()
+    losses, rows = torch.arange(500.0), torch.arange(40)
+    losses[:100] = 0.0
+    table = RiskTable(500, "superquantile:0.9")
+    for seed in range(2):
+        epoch(table, losses, 50, seed)
+    with torch.no_grad():
+        assert float(table(sure.expand(40), rows)) == 0.0
+    counted = table._counts.clone()
+    assert table._relative_weights(table._bins.of(table.losses))[:100].max() == 0.0
+    table._count(table._known())
+    assert torch.equal(table._counts, counted)
 
 
 @pytest.mark.filterwarnings("ignore")  # of torch's own compiler

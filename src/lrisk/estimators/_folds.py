@@ -24,7 +24,7 @@ def folds_of(
     cv = owner.cv
     if cv is None:
         return None
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+    if isinstance(cv, int | np.integer):
         check_count(owner, "cv", cv, low=2)
         if cv > len(kept):
             rule = f"at most n_samples = {len(kept)} (rows of positive weight)"

@@ -175,7 +175,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"{what} requires y to be passed, but the target y is None"
             )
-        X, y = indexable(X, column_or_1d(unmasked(y), warn=True))
+        X, y, groups = indexable(X, column_or_1d(unmasked(y), warn=True), groups)
         assert_all_finite(y, input_name="y")
         if _num_samples(X) == 0:
             rule, remedy = "of at least one row", "pass training rows"
@@ -285,6 +285,10 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         if not is_classifier(self._inner()):
             loss = parse_loss("squared" if self.loss == "auto" else self.loss)
             predicted = np.asarray(model.predict(X), dtype=np.float64)
+            if predicted.size != len(y):
+                rule, remedy = "one that predicts a number for each row", "wrap it"
+                seen = f"{predicted.shape} of {len(y)} rows"
+                raise ValueError(refused(self, "estimator", rule, seen, remedy))
             with np.errstate(over="ignore", invalid="ignore"):  # is refused below
                 losses = loss.value(np.asarray(y, dtype=np.float64), predicted.ravel())
         else:
@@ -292,6 +296,11 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
             places = {name: at for at, name in enumerate(model.classes_.tolist())}
             codes = np.array([places.get(name, -1) for name in y.tolist()])
             p = np.asarray(model.predict_proba(X), dtype=np.float64)
+            if p.shape != (len(y), len(places)):
+                # LIBSVM forgets a class whose rows have no weight left.
+                rule = "one with a probability for each of its classes"
+                remedy = "choose another, or a milder spectrum"
+                raise ValueError(refused(self, "estimator", rule, p.shape, remedy))
             own = np.where(codes >= 0, p[np.arange(len(y)), codes], 0.0)
             losses = -np.log(np.maximum(own, np.finfo(np.float64).tiny)) + 0.0
         if not np.all(np.isfinite(losses)):
@@ -306,6 +315,7 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         check_count(self, "max_iter", self.max_iter, low=0)
         check_count(self, "n_iter_no_change", self.n_iter_no_change)
         check_real(self, "tol", self.tol, low=0, remedy="0.0001 is usual")
+        self._check_estimator()
         classifies = is_classifier(self._inner())
         if classifies and not hasattr(self._inner(), "predict_proba"):
             rule, remedy = "a classifier with predict_proba", "calibrate it first"
@@ -317,6 +327,17 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         if not classifies and not (isinstance(self.loss, str) and self.loss == "auto"):
             parse_loss(self.loss, NUMBER_LOSSES).validate()
         return spectrum, self._keyword()
+
+    def _check_estimator(self) -> None:
+        """A regressor or classifier; of kinds that say nothing whatever predicts."""
+        inner, rule = self._inner(), "a regressor or classifier"
+        remedy = "pass an instance, such as Ridge()"
+        if isinstance(inner, type) or not hasattr(inner, "get_params"):
+            raise TypeError(refused(self, "estimator", rule, inner, remedy))
+        kind = get_tags(inner).estimator_type
+        numbers_or_classes = kind in ("regressor", "classifier")
+        if not numbers_or_classes and not (kind is None and hasattr(inner, "predict")):
+            raise TypeError(refused(self, "estimator", rule, inner, remedy))
 
     def _keyword(self) -> str:
         """What the estimator's `fit` calls the weights; refused if it takes none."""

@@ -19,8 +19,7 @@ def check_losses(owner: object, losses: Any) -> Tensor:
     """Losses of rows: a float tensor of shape (n,), finite, and part of a graph."""
     if not isinstance(losses, Tensor):
         remedy = "pass the losses that the model's output gives"
-        kind = type(losses).__name__
-        raise TypeError(refused(owner, "losses", "a tensor", kind, remedy))
+        raise TypeError(refused(owner, "losses", "a tensor", _kind(losses), remedy))
     if losses.ndim != 1 or losses.numel() == 0:
         rule, remedy = "of shape (n,), one for each row", "pass reduction='none'"
         remedy += " to the loss, and average over outputs where there are several"
@@ -41,9 +40,9 @@ def check_row_weights(owner: object, weight: Any, losses: Tensor) -> Tensor | No
     name = "sample_weight"
     if weight is None:
         return None
-    if not isinstance(weight, Tensor):
-        kind, remedy = type(weight).__name__, "pass torch.as_tensor of it"
-        raise TypeError(refused(owner, name, "a tensor", kind, remedy))
+    if not isinstance(weight, Tensor) or weight.is_complex():
+        rule, remedy = "a tensor of real numbers", "pass torch.as_tensor of them"
+        raise TypeError(refused(owner, name, rule, _kind(weight), remedy))
     if weight.shape != losses.shape:
         rule = f"of shape {tuple(losses.shape)}"
         remedy = "pass one weight for each row"
@@ -60,27 +59,30 @@ def check_row_weights(owner: object, weight: Any, losses: Tensor) -> Tensor | No
     if most == 0.0:
         rule, remedy = "positive for some row", "not every weight may be zero"
         raise ValueError(refused(owner, name, rule, most, remedy))
+    if not bool(torch.isfinite(weight.sum())):
+        raise ValueError(refused(owner, name, "of finite sum", most, "rescale it"))
     return weight
 
 
 def check_rows(owner: object, rows: Any, losses: Tensor, n_rows: int) -> Tensor:
     """Places of the batch's rows in the data set, from 0 to n_rows − 1."""
     if not isinstance(rows, Tensor) or rows.is_floating_point() or rows.is_complex():
-        kind = str(rows.dtype) if isinstance(rows, Tensor) else type(rows).__name__
         remedy = "pass the places of the batch's rows in the data set"
-        raise TypeError(refused(owner, "rows", "a tensor of integers", kind, remedy))
+        seen = _kind(rows)
+        raise TypeError(refused(owner, "rows", "a tensor of integers", seen, remedy))
     if rows.dtype == torch.bool or rows.shape != losses.shape:
         rule, remedy = f"of shape {tuple(losses.shape)}", "pass one place for each loss"
         seen = "a mask" if rows.dtype == torch.bool else str(tuple(rows.shape))
         raise ValueError(refused(owner, "rows", rule, seen, remedy))
     check_device(owner, "rows", rows, losses.device)
+    rows = rows.long()
     low, high = (int(end) for end in torch.aminmax(rows))
     if low < 0 or high >= n_rows:
         rule = f"from 0 to n_rows − 1 = {n_rows - 1}"
         remedy = "number the rows of the training set, or raise n_rows"
         wrong = low if low < 0 else high
         raise ValueError(refused(owner, "rows", rule, wrong, remedy))
-    return rows.long()
+    return rows
 
 
 def check_device(
@@ -91,6 +93,11 @@ def check_device(
         rule = f"on the device of the losses, {device}"
         remedy = f"move it there: .to({str(device)!r})"
         raise ValueError(refused(owner, name, rule, str(tensor.device), remedy))
+
+
+def _kind(value: Any) -> str:
+    """What a value is that cannot be used: a tensor by its dtype."""
+    return str(value.dtype) if isinstance(value, Tensor) else type(value).__name__
 
 
 def _check_finite(owner: object, name: str, values: Tensor) -> None:

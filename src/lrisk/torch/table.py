@@ -6,7 +6,8 @@ bins. What that costs depends on the batch and the number of bins, not on the ro
 """
 
 import copy
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -179,6 +180,17 @@ class RiskTable(torch.nn.Module):
 
     # -- inner -------------------------------------------------------------------------
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move with the model that holds it, but keep 32 bits whatever it is made of.
+
+        In 16 bits losses would tie by the hundred, and those beyond 65504 be infinite.
+        """
+        kept = self.losses
+        super()._apply(fn, recurse)
+        if self.losses.dtype != kept.dtype:
+            self.losses = kept.to(self.losses.device)
+        return self
+
     def _known(self) -> Tensor:
         return self.losses[~self.losses.isnan()].double()
 
@@ -249,10 +261,13 @@ class _Bins(NamedTuple):
 
     def of(self, losses: Tensor) -> Tensor:
         """As `Grid.places`."""
-        bits = (losses.double() - self.low).clamp_(min=0.0).view(torch.int64)
+        # −0.0, the cross entropy of a sure row, passes any clamp: its bits are below 0.
+        bits = (losses.double() - self.low).clamp_(min=0.0).abs_().view(torch.int64)
         return ((bits - self.least) >> self.shift).clamp_(0, BINS - 1)
 
 
 def _recount(table: RiskTable, keys: Any) -> None:
     """Bins are not saved: a loaded table counts its losses anew."""
+    most = torch.finfo(torch.float32).max
+    table.losses = table.losses.float().clamp_(-most, most)
     table._count(table._known())
