@@ -7,6 +7,7 @@ target last) or ``NAME.npz`` (X_train, y_train, X_test, y_test).
 import csv
 import gzip
 import os
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,43 +29,59 @@ class Source(NamedTuple):
 
     Attributes
     ----------
-    openml : (name, version) or None
-        On OpenML; `target` is its target column there, where it is not the default.
-    uci : int or None
-        Number at the UCI repository.
+    openml : int, (name, version) or None
+        On OpenML: its number, or name and version.
     page : str
         Where a person finds it.
+    shape : (rows, features)
+        Of the whole table.
+    target : str or None
+        Its target column on OpenML, in any case of letters, where it is not the
+        default one (the last, where there is no default).
     """
 
-    openml: tuple[str, int] | None
-    uci: int | None
+    openml: tuple[str, int] | int | None
     page: str
+    shape: tuple[int, int] = (0, 0)
     target: str | None = None
 
 
-#: Every set that no package ships, by the name of its file.
+def uci(number: int) -> str:
+    """A page of the UCI repository."""
+    return f"UCI {number}, archive.ics.uci.edu/dataset/{number}"
+
+
+ENERGY = ("energy-efficiency", 1)
+#: Every set that no package ships, by the name of its file. Concrete has several
+#: versions of one name, of which this one is of numbers throughout.
 SOURCES = {
-    "boston": Source(("boston", 1), None, "lib.stat.cmu.edu/datasets/boston"),
-    "concrete": Source(("Concrete_Compressive_Strength", 1), 165, "UCI 165"),
-    "wine_quality_red": Source(("wine-quality-red", 1), 186, "UCI 186"),
-    "yacht": Source(("yacht_hydrodynamics", 1), 243, "UCI 243"),
-    "energy_cooling": Source(("energy-efficiency", 1), 242, "UCI 242", "Y2"),
-    "energy_heating": Source(("energy-efficiency", 1), 242, "UCI 242", "Y1"),
-    "heart_cleveland": Source(("heart-disease", 1), 45, "UCI 45", "target"),
-    "glass": Source(("glass", 1), 42, "UCI 42"),
-    "satimage": Source(("satimage", 1), 146, "UCI 146"),
-    "mnist_1v3": Source(("mnist_784", 1), None, "yann.lecun.com/exdb/mnist"),
+    "boston": Source(("boston", 1), "lib.stat.cmu.edu/datasets/boston", (506, 13)),
+    "concrete": Source(44959, uci(165), (1030, 8)),
+    "wine_quality_red": Source(("wine-quality-red", 1), uci(186), (1599, 11)),
+    "yacht": Source(("yacht_hydrodynamics", 1), uci(243), (308, 6)),
+    "energy_cooling": Source(ENERGY, uci(242), (768, 8), "y2"),
+    "energy_heating": Source(ENERGY, uci(242), (768, 8), "y1"),
+    "heart_cleveland": Source(("heart-disease", 1), uci(45), (303, 13), "target"),
+    "glass": Source(("glass", 1), uci(42), (214, 9)),
+    "satimage": Source(("satimage", 1), uci(146), (6435, 36)),
+    "mnist_1v3": Source(("mnist_784", 1), "yann.lecun.com/exdb/mnist", (70_000, 784)),
     "fashion_trouser_sneaker": Source(
-        ("Fashion-MNIST", 1), None, "github.com/zalandoresearch/fashion-mnist"
+        ("Fashion-MNIST", 1),
+        "github.com/zalandoresearch/fashion-mnist",
+        (70_000, 784),
     ),
-    "drug_qsar": Source(None, None, "github.com/hoonose/sever, linreg/data/qsar.mat"),
+    "drug_qsar": Source(None, "github.com/hoonose/sever, linreg/data/qsar.mat"),
     "emotion_bert_pca45": Source(
-        None, None, "github.com/ronakdm/drago, data/emotion (features of that paper)"
+        None, "github.com/ronakdm/drago, data/emotion (features of that paper)"
     ),
     "iwildcam_resnet18_pca73": Source(
-        None, None, "github.com/ronakdm/superquantile, data (an earlier cut)"
+        None, "github.com/ronakdm/superquantile, data (an earlier cut)"
     ),
 }
+#: Columns that are targets wherever they are, so no features.
+TARGETS = ("y1", "y2")
+#: Share of the rows by which a copy of a set may differ: satimage lacks five there.
+ROOM = 0.01
 #: Classes of the two image sets: those told apart, and rows of each and of the others.
 DRAWS = {
     "mnist_1v3": ((1, 3), 1000, 125),
@@ -118,26 +135,48 @@ def _remedy(name: str) -> str:
     )
 
 
-def _openml(name: str) -> Any:
-    """The table as OpenML gives it."""
+def _openml(name: str) -> tuple[Any, Any]:
+    """Features and target as OpenML gives them: a frame and a column."""
     source = SOURCES[name]
-    if source.openml is None:
+    given = source.openml
+    if given is None:
         raise DataUnavailable(f"{name} has no source to fetch: {_remedy(name)}")
-    title, version = source.openml
-    options = {} if source.target is None else {"target_column": source.target}
+    if isinstance(given, int):
+        which: dict[str, Any] = {"data_id": given}
+    else:
+        which = {"name": given[0], "version": given[1]}
+    # Numbers are read as numbers, classes or not: scikit-learn 1.9 fails where pandas 3
+    # makes numbers of the names of categories.
+    which |= {"as_frame": True, "parser": "pandas", "read_csv_kwargs": {"dtype": None}}
     try:
-        return datasets.fetch_openml(title, version=version, as_frame=True, **options)
-    except (OSError, ValueError) as problem:
+        X, y = _divided(datasets.fetch_openml(**which), source)
+    except (OSError, HTTPException, ValueError, KeyError, ImportError) as problem:
         raise DataUnavailable(
-            f"OpenML did not give {title!r} ({problem}): {_remedy(name)}"
+            f"OpenML did not give {given!r} ({problem}): {_remedy(name)}"
         ) from problem
+    return X, y
+
+
+def _divided(found: Any, source: Source) -> tuple[Any, Any]:
+    """Features and target of a table, if it is of the shape that it should be."""
+    frame = found.frame
+    columns = {column.lower(): column for column in frame.columns}
+    if source.target is not None:
+        target = columns[source.target]
+    else:
+        target = (*found.target_names, frame.columns[-1])[0]
+    others = [column for low, column in columns.items() if low in TARGETS]
+    X = frame.drop(columns=list({target, *others}))
+    rows, features = source.shape
+    if X.shape[1] != features or abs(len(X) - rows) > ROOM * rows:
+        raise ValueError(f"its shape is {X.shape}, not {source.shape}")
+    return X, frame[target]
 
 
 def _images(name: str) -> dict[str, Any]:
     """The rows of appendix F.6, drawn with the seed zero; test rows as published."""
-    found = _openml(name)
-    X = found.data.to_numpy().astype(np.uint8)
-    y = found.target.to_numpy().astype(int)
+    frame, target = _openml(name)
+    X, y = frame.to_numpy().astype(np.uint8), target.to_numpy().astype(int)
     chosen, many, few = DRAWS[name]
     rng, rows = np.random.default_rng(0), []
     for k in range(10):
@@ -155,12 +194,9 @@ def _fetched(name: str) -> tuple[Any, Any]:
         raise DataUnavailable(
             f"{name} is no data set of the papers: known are {', '.join(SOURCES)}"
         )
-    found = _openml(name)
-    # The other target of the energy set is no feature.
-    others = [c for c in found.data.columns if c in ("Y1", "Y2")]
-    frame = found.data.drop(columns=others)
+    frame, target = _openml(name)
     X = frame.apply(lambda column: column.astype(float)).to_numpy()
-    y = found.target.to_numpy()
+    y = target.to_numpy()
     try:
         y = y.astype(float)
     except (TypeError, ValueError):

@@ -17,6 +17,39 @@ def test_risk_of_known_losses():
     assert lrisk.risk(losses, "superquantile:0.375") == pytest.approx(14 / 2.5)
 
 
+@pytest.mark.parametrize(
+    "spectrum", ["mean", "superquantile:0.35", "extremile:2.5", "esrm:3", "worst_case"]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_risk_is_convex_and_its_weights_support_it(spectrum, weighted):
+    """ρ(l + v) ≥ ρ(l) + λ·v for every v, at ties too (paper 1, proposition 2)."""
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(0.5, 2.0, 9) if weighted else None
+    for losses in (rng.normal(size=9), rng.integers(0, 3, 9) * 1.0, np.zeros(9)):
+        value = lrisk.risk(losses, spectrum, weight)
+        weights = lrisk.risk_weights(losses, spectrum, sample_weight=weight)
+        assert weights @ losses == pytest.approx(value, abs=1e-12)
+        for v in rng.normal(size=(200, 9)) * rng.choice([1e-3, 1.0, 30.0], (200, 1)):
+            moved = lrisk.risk(losses + v, spectrum, weight)
+            assert moved >= value + weights @ v - 1e-12 * (1.0 + np.abs(v).max())
+
+
+@pytest.mark.parametrize("kept", [1, 4, 6, 7])
+def test_the_subquantile_is_the_most_of_all_thresholds(kept):
+    """max_t t − (1/np) Σ (t − ℓ_i)₊, reached at ℓ_(np) (paper 2, eq. 6, lemma 3)."""
+    rng = np.random.default_rng(kept)
+    for losses in (rng.exponential(size=7), rng.integers(0, 3, 7) * 1.0):
+        ordered = np.sort(losses)
+        t = np.concatenate([np.linspace(-1.0, 1.0 + ordered[-1], 2001), ordered])
+        values = t - np.maximum(t[:, None] - losses, 0.0).sum(axis=1) / kept
+        best = ordered[kept - 1]
+        at_best = best - np.maximum(best - losses, 0.0).sum() / kept
+        assert values.max() == pytest.approx(at_best, abs=1e-12)
+        found = lrisk.risk(losses, f"subquantile:{kept / 7}")
+        assert found == pytest.approx(at_best, abs=1e-12)
+        assert found == pytest.approx(ordered[:kept].mean(), abs=1e-12)
+
+
 def test_zero_weight_is_no_row():
     losses, weight = [3.0, 1.0, 50.0], [1.0, 2.0, 0.0]
     for spectrum in ("extremile:3", "worst_case", "superquantile:0.4"):

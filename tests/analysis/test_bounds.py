@@ -4,9 +4,11 @@ Every simulation is of a few thousand draws; where a mean is compared, its stand
 error is allowed five times.
 """
 
+import itertools
+
 import numpy as np
 import pytest
-from scipy.stats import chi2, norm
+from scipy.stats import binom, chi2, norm
 
 from lrisk import risk
 from lrisk.analysis import bounds
@@ -64,6 +66,44 @@ def test_corollary_15(spectrum, n, m):
         assert bound == 0.0  # and unbiased it is (lemma 12)
     elif m == 2:
         assert bound / bias < 60.0
+
+
+@pytest.mark.parametrize("spectrum", ALL)
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("p", [2.1, 4.0, 20.0])
+def test_proposition_1_for_two_values_exactly(spectrum, n, p):
+    """Z = −1 or 2 with every chance: the error is a sum over binomial counts."""
+    s = parse_spectrum(spectrum)
+
+    def tail(share):  # S(1) − S(1 − share): the weight of the largest losses
+        own = s.increments(np.ones(1), np.full(1, share)) if share else np.zeros(1)
+        return float(own[0])
+
+    for chance in (1e-6, 0.03, 0.2, 0.5, 0.9, 0.999):
+        counts = np.arange(n + 1)
+        found = np.array([-1.0 + 3.0 * tail(k / n) for k in counts])
+        errors = (found - (-1.0 + 3.0 * tail(chance))) ** 2
+        error = float(binom.pmf(counts, n, chance) @ errors)
+        moment = (1.0 - chance) + chance * 2.0**p
+        assert error <= bounds.risk_error_bound(spectrum, n, moment, p)
+
+
+@pytest.mark.parametrize("spectrum", ALL)
+def test_corollary_15_for_two_values_exactly(spectrum):
+    """Every subset of n losses of ±1: the farthest apart that B = 1 allows."""
+    s, n = parse_spectrum(spectrum), 7
+    closest = 0.0
+    for ones, m in itertools.product(range(1, n), range(1, n)):
+        losses = np.where(np.arange(n) < ones, 1.0, -1.0)
+        found = [
+            np.sort(losses[list(rows)]) @ s.weights(m)
+            for rows in itertools.combinations(range(n), m)
+        ]
+        bias = abs(np.mean(found) - risk(losses, spectrum))
+        bound = bounds.minibatch_bias_bound(spectrum, n, m, 1.0)
+        assert bias <= bound + 1e-12
+        closest = max(closest, bias / bound if bound else 0.0)
+    assert closest > 0.1 or spectrum == "mean"  # not loose for such losses
 
 
 @pytest.mark.parametrize("spectrum", ["mean", "superquantile:0.5", "extremile:2"])
@@ -385,11 +425,45 @@ def test_regret_and_the_risk_of_the_average_stay_below(pairs):
         (lambda: bounds.trimmed_descent_steps(1.0, 0.1, 1.0), "contraction"),
         (lambda: bounds.largest_gaussian_bound(1, 1.0), "n must be"),
         (lambda: bounds.online_to_batch_bound(1.0, 0), "rounds"),
+        (lambda: bounds.online_to_batch_bound(np.nan, 9), "regret must be"),
+        (lambda: bounds.two_copy_regret(1.0, 1.0, 1.0, 0), "rounds"),
+        (lambda: bounds.two_copy_regret(-1.0, 1.0, 1.0, 9), "radius"),
+        (lambda: bounds.two_copy_regret(1.0, np.nan, 1.0, 9), "feature"),
+        (lambda: bounds.one_copy_regret(1.0, 1.0, 1.0, -1.0, 9), "noise"),
+        (lambda: bounds.kernel_regret(1.0, 1.0, 1.0, 9, 0.0), "angle"),
+        (lambda: bounds.kernel_regret(1.0, 1.0, 1.0, 9, 3.0), "angle"),
+        (lambda: bounds.kernel_regret(1.0, 0.0, 1.0, 9), "squared_radius"),
+        (lambda: bounds.sgd_bound("subquantile:0.5", 5, 2, 9, 1.0, 1.0, 1.0), "incr"),
+        (lambda: bounds.lsvrg_theory(0, 0.2, 1.0, 1.0, 1.0), "n must be"),
+        (lambda: bounds.lsvrg_theory(5, 0.1, 1.0, 1.0, 1.0), "largest_weight"),
+        (lambda: bounds.lsvrg_theory(5, 0.2, 1.0, np.inf, 1.0), "smoothness"),
+        (lambda: bounds.trimmed_regression_rate(0.1, -1.0, 1.0), "sigma"),
+        (lambda: bounds.trimmed_binary_rate(0.5, 9, 1.0, 1.0, 1.0, 1.0), "epsilon"),
+        (lambda: bounds.trimmed_binary_rate(0.1, 9, 1.0, -1.0, 1.0, 1.0), "trace"),
+        (lambda: bounds.trimmed_multiclass_rate(0.7, 9, 1.0, 1.0, 1.0), "epsilon"),
+        (lambda: bounds.trimmed_multiclass_rate(0.1, 9, 1.0, 1.0, 0.0), "smallest"),
+        (lambda: bounds.trimmed_descent_bound(1.0, -5, 0.1, 1.0, 0.0), "steps"),
+        (lambda: bounds.trimmed_descent_bound(1.0, 5, 0.1, 1.0, -1.0), "pull"),
+        (lambda: bounds.trimmed_descent_bound(1.0, 5, 2.0, 1.0, 0.0), "largest"),
+        (lambda: bounds.largest_gaussian_bound(5, -1.0), "sigma"),
+        (lambda: bounds.largest_norm_bound(5, -1.0), "trace"),
+        (lambda: bounds.largest_norm_bound(5, 0.0, printed=True), "trace"),
+        (lambda: bounds.noise_norm_bound(0, 1.0, 1.0), "n must be"),
+        (lambda: bounds.covariance_error_bound(5, -1.0), "trace"),
+        (lambda: bounds.covariance_norm_bound(5, 3, -1.0), "largest"),
     ],
 )
 def test_refusals(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+def test_nothing_times_infinity_is_nothing():
+    """Losses that are all zero have no error under any spectrum, nor have zero rows."""
+    assert bounds.risk_error_bound("worst_case", 5, 0.0, 4.0) == 0.0
+    assert bounds.minibatch_bias_bound("worst_case", 5, 2, 0.0) == 0.0
+    assert bounds.trimmed_binary_rate(0.1, 9, 1e9, 0.0, 0.0, 1.0) == 0.0
+    assert bounds.trimmed_binary_rate(0.1, 9, 1e9, 1.0, 0.0, 1.0) == np.inf
 
 
 # -- printed statements that fail ------------------------------------------------------

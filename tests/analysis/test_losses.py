@@ -37,6 +37,20 @@ def test_edge_cases():
         summarise_losses(np.zeros(3), np.ones(4, bool))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_rows_of_highest_loss_are_the_planted_ones(seed):
+    """Paper 2, section 5: once trained, the n(1 − p) worst rows are the outliers."""
+    own = np.random.default_rng(seed)
+    X = own.normal(size=(120, 3))
+    y = X @ [1.0, -2.0, 0.5] + 0.1 * own.normal(size=120)
+    planted = own.choice(120, 24, replace=False)
+    y[planted] = own.normal(15.0, 3.0, size=24)
+    model = lrisk.RiskRegressor("subquantile:0.8", random_state=0).fit(X, y)
+    rows, losses = left_out(model)
+    assert set(rows) == set(planted)
+    assert losses.min() > model.losses_[model.inlier_mask_].max()
+
+
 def test_rows_left_out_come_worst_first():
     X = rng.normal(size=(50, 2))
     y = X[:, 0].copy()

@@ -49,6 +49,14 @@ def test_losses_and_accuracies_of_both_parts_are_recorded(miniature):
     assert len(record["train_accuracy"]) == len(record["cell"]["epochs"])
 
 
+def test_ties_do_not_tell_an_order():
+    assert clustering.as_printed([1, 2, 8]) == "as printed"
+    assert clustering.as_printed([1, 1, 8]).startswith("as printed but for ties")
+    assert clustering.as_printed([1, 1, 1]).startswith("as printed but for ties")
+    assert clustering.as_printed([2, 1, 8]) == "not as printed"
+    assert clustering.as_printed([1, 8, 2]) == "not as printed"
+
+
 def test_when_a_curve_arrives():
     epochs = [1, 2, 4, 8]
     assert clustering.arrival(epochs, [0.5, 0.9, 0.9, 0.9]) == 2

@@ -200,31 +200,43 @@ def test_records_say_which_code_made_them_and_others_are_named(
 
 
 class Table:
-    """What fetch_openml gives: a frame and a target."""
+    """What fetch_openml gives: a frame, and which of its columns is the target."""
 
-    def __init__(self, data, target):
-        self.data, self.target = data, target
+    def __init__(self, frame, *targets):
+        self.frame, self.target_names = frame, list(targets)
 
 
-def openml(title, *, version, as_frame, target_column=None):
-    """Four rows of any set; of the images, ten of each class in both parts."""
+def openml(*, name, **options):
+    """Two or three rows of any set; of the images, ten of each class in both parts."""
     import pandas as pd
 
-    if title in ("mnist_784", "Fashion-MNIST"):
+    if name in ("mnist_784", "Fashion-MNIST"):
         y = np.tile(np.arange(10), 6200)[:60_050]
-        data = pd.DataFrame({"p0": y, "p1": 255 - y})
-        return Table(data, pd.Series(y.astype(str)))
-    if title == "energy-efficiency":
-        data = pd.DataFrame({"X1": [1, 2], "Y1": [7, 8]})
-        return Table(data, pd.Series([3.0, 4.0], name=target_column))
-    if title == "heart-disease":
-        data = pd.DataFrame({"a": [1.0, np.nan, 3.0]})
-        return Table(data, pd.Series([0, 2, 4]))
-    return Table(pd.DataFrame({"a": ["1", "2"], "b": [3, 4]}), pd.Series(["u", "v"]))
+        columns = {"p0": y, "p1": 255 - y, "class": y.astype(str)}
+        return Table(pd.DataFrame(columns), "class")
+    if name == "energy-efficiency":
+        columns = {"V1": [1, 2], "y1": [7, 8], "y2": [3.0, 4.0]}
+        return Table(pd.DataFrame(columns), "y1")
+    if name == "heart-disease":
+        return Table(pd.DataFrame({"a": [1.0, np.nan, 3.0], "target": [0, 2, 4]}))
+    return Table(pd.DataFrame({"a": ["1", "2"], "b": [3, 4], "t": ["u", "v"]}), "t")
 
 
-def test_fetched_sets_are_files_that_load(monkeypatch, tmp_path, capsys):
+SHAPES = {
+    "glass": (2, 2), "energy_cooling": (2, 1), "heart_cleveland": (3, 1),
+    "mnist_1v3": (60_050, 2),
+}  # fmt: skip
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A stand-in for OpenML, of sets of few rows."""
+    known = {n: _data.SOURCES[n]._replace(shape=shape) for n, shape in SHAPES.items()}
+    monkeypatch.setattr(_data, "SOURCES", {**_data.SOURCES, **known})
     monkeypatch.setattr(_data.datasets, "fetch_openml", openml)
+
+
+def test_fetched_sets_are_files_that_load(small, monkeypatch, tmp_path, capsys):
     place = tmp_path / "data"
     names = ["glass", "energy_cooling", "heart_cleveland", "mnist_1v3", "iris"]
     assert command.main(["fetch", *names, "--data", str(place)]) == 0
@@ -252,8 +264,7 @@ def test_fetched_sets_are_files_that_load(monkeypatch, tmp_path, capsys):
     assert not list(place.glob("*.part"))
 
 
-def test_fetching_goes_on_past_what_cannot_be_had(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(_data.datasets, "fetch_openml", openml)
+def test_fetching_goes_on_past_what_cannot_be_had(small, tmp_path, capsys):
     asked = ["fetch", "drug_qsar", "glass", "--data", str(tmp_path)]
     assert command.main(asked) == 1
     told = capsys.readouterr()

@@ -26,6 +26,31 @@ every_family = pytest.mark.parametrize("name", FAMILIES)
 smoothings = pytest.mark.parametrize("smoothing", ["l2", "entropy"])
 
 
+@rising
+@smoothings
+def test_the_smoothed_risk_is_smooth(name, smoothing):
+    """Its gradient moves by at most 1/ν times what the losses do (paper 1, lemma 16).
+
+    Both in the Euclidean norm, and for the entropy in the sum norm by the largest move,
+    which is more.
+    """
+    ranking, rng = Ranking(FAMILIES[name](), 30), np.random.default_rng(0)
+    closest = 0.0
+    for nu in (0.05, 1.0, 30.0):
+        for size in (1e-3, 0.1, 3.0):
+            losses = rng.exponential(size=30)
+            moved = losses + size * rng.normal(size=30)
+            change = smoothed_weights(ranking, moved, smoothing, nu)
+            change = change - smoothed_weights(ranking, losses, smoothing, nu)
+            slope = np.linalg.norm(change) * nu / np.linalg.norm(moved - losses)
+            if smoothing == "entropy":
+                far = np.abs(moved - losses).max()
+                slope = max(slope, np.abs(change).sum() * nu / far)
+            assert slope <= 1.0 + 1e-6
+            closest = max(closest, slope)
+    assert closest > 0.05 or name == "mean"
+
+
 def case(seed, n, weighted):
     rng = np.random.default_rng(seed)
     losses = rng.integers(0, 4, n) * 0.5 + rng.choice([0.0, 1e-3], n)  # many ties

@@ -64,6 +64,10 @@ def test_every_noise_takes_a_mean():
 def test_means_that_cannot_be(mean):
     with pytest.raises(ValueError, match="mean must be finite"):
         GaussianNoise(1.0, mean=mean)
+    with pytest.raises(ValueError, match="mean must be at most"):
+        GaussianNoise(1.0, mean=1e49)
+    with pytest.raises(ValueError, match="target_mean must be at most"):
+        GaussianNoise(1.0, target_mean=1e103)
     noise = GaussianNoise(1.0, mean=np.ones(3))
     with pytest.raises(ValueError, match="for 2 features"):
         NoiseCorrectedRegressor(noise).fit(np.eye(2), [0.0, 1.0])

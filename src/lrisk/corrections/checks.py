@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import check_features, unmasked
+from .._arrays import FEATURE, check_features, unmasked
 from .._params import refused
 from .._typing import Floats
 from ..noise import Noise
-from ..noise.base import check_same_columns
+from ..noise.base import check_same_columns, check_size
 
 
 def further_copies(owner: object, named: Any, X: Floats, X2: Any) -> Floats:
@@ -54,6 +54,7 @@ def check_noise_scale(
     rule, remedy = "finite and not negative (semi-definite)", "check it"
     if not np.all(np.isfinite(array)):
         raise ValueError(refused(owner, "noise_scale", rule, "NaN or inf", remedy))
+    check_size(owner, "noise_scale", array, FEATURE**2)
     lowest = float(array.min(initial=0.0))
     if array.ndim == 3:
         if not np.allclose(array, array.transpose(0, 2, 1)):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._arrays import FEATURE, TARGET
 from .._params import Parameters, check_real, refused
 from .._typing import AnyArray, Floats
 
@@ -63,7 +64,9 @@ class Noise(Parameters):
         if not fits:
             rule, remedy = "finite, a number or of shape (d,)", "give one per feature"
             raise ValueError(refused(self, "mean", rule, self.mean, remedy))
+        check_size(self, "mean", self.mean, FEATURE)
         check_real(self, "target_mean", self.target_mean, remedy="0 means none")
+        check_size(self, "target_mean", self.target_mean, TARGET)
 
     def expectation(self, n_features: int) -> Floats:
         """E n, shape (d,)."""
@@ -120,6 +123,14 @@ class Noise(Parameters):
         return {"mean": mean, "target_mean": self.target_mean}
 
 
+def check_size(owner: object, name: str, value: ArrayLike, limit: float) -> None:
+    """Refuse what is larger than rows and targets may be: products would overflow."""
+    size = float(np.max(np.abs(value), initial=0.0))
+    if size > limit:
+        rule, remedy = f"at most {limit:.2g} in size", "use other units"
+        raise ValueError(refused(owner, name, rule, size, remedy))
+
+
 def checked_covariance(owner: object, name: str, cov: ArrayLike) -> Floats:
     """A scalar, diagonal or full covariance as an array, or one clear error."""
     try:
@@ -134,6 +145,7 @@ def checked_covariance(owner: object, name: str, cov: ArrayLike) -> Floats:
     if not np.all(np.isfinite(array)):
         remedy = "remove NaN and infinity"
         raise ValueError(refused(owner, name, "finite", "non-finite values", remedy))
+    check_size(owner, name, array, FEATURE**2)
     rule = "positive semi-definite"
     if array.ndim < 2:
         if np.any(array < 0):

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
-from .._arrays import unmasked
+from .._arrays import check_features, unmasked
 from .._params import check_choice, check_real, refused
 from .._typing import Floats
 from .base import check_same_columns
@@ -186,4 +186,5 @@ def _table(name: str, X: ArrayLike) -> Floats:
     if table.ndim != 2 or not np.all(np.isfinite(table)):
         rule, remedy = "a finite table of shape (n, d)", "pass numbers, no NaN"
         raise ValueError(refused("lrisk.noise", name, rule, table.shape, remedy))
+    check_features("lrisk.noise", name, table, fitted=True)
     return table

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._arrays import FEATURE, TARGET
 from .._params import refused
 from .._typing import AnyArray, Floats
-from .base import Noise, checked_covariance, divided, expanded
+from .base import Noise, check_size, checked_covariance, divided, expanded
 
 
 class Exact(Noise):
@@ -144,12 +145,18 @@ class KnownCovariance(Noise):
         """Σ is symmetric and positive semi-definite."""
         super().validate()
         checked_covariance(self, "cov", self.cov)
-        if self.target_cov is not None and (
-            np.ndim(self.target_cov) > 1 or not np.all(np.isfinite(self.target_cov))
-        ):
-            rule, remedy = "a number or of shape (d,)", "give one per feature"
-            value = self.target_cov
+        if self.target_cov is None:
+            return
+        try:
+            fits = np.ndim(self.target_cov) <= 1
+            fits = fits and bool(np.all(np.isfinite(self.target_cov)))
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            rule = "finite, a number or of shape (d,)"
+            remedy, value = "give one per feature", self.target_cov
             raise ValueError(refused(self, "target_cov", rule, value, remedy))
+        check_size(self, "target_cov", self.target_cov, FEATURE * TARGET)
 
     def covariance(self, n_features: int) -> Floats:
         """Σ as its diagonal or in full."""

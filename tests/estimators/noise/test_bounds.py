@@ -129,9 +129,15 @@ def test_noises_that_change_during_a_stream():
         )
         model.partial_fit(P, y, noise_scale=factors)
         assert np.isfinite(model.theory_bound_) == finite
+        # Nor do later rounds of one noise mend what the earlier ones were.
+        assert np.isfinite(model.partial_fit(P, y).theory_bound_) == finite
     crossed = KnownCovariance(0.09, target_cov=[0.05, 0.0])
     model = NoiseCorrectedRegressor(crossed, **options).partial_fit(P, y)
     assert model.theory_bound_ == np.inf
+    model.set_params(noise=KnownCovariance(0.09)).partial_fit(P, y)
+    assert model.theory_bound_ == np.inf
+    model = NoiseCorrectedRegressor(KnownCovariance(0.09), **options).partial_fit(P, y)
+    assert model.set_params(noise=crossed).partial_fit(P, y).theory_bound_ == np.inf
 
 
 def test_running_means_are_no_bounds():

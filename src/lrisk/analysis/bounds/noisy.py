@@ -2,8 +2,9 @@
 
 import math
 
-from ..._params import check_count
+from ..._params import check_count, check_real, refused
 from ...corrections import bounds as valid
+from ._checks import check_positive, check_sizes
 
 
 def two_copy_regret(
@@ -21,6 +22,9 @@ def two_copy_regret(
     rounds : int
         T.
     """
+    owner = "two_copy_regret"
+    check_sizes(owner, radius=radius, feature=feature, target=target)
+    check_count(owner, "rounds", rounds)
     gradient = valid.pair_gradient_bound(radius, feature, target)
     if printed:
         gradient = 4.0 * ((radius * feature) ** 2 + target**2) * feature**2
@@ -34,6 +38,9 @@ def one_copy_regret(
 
     G = 4(B_w B_x̃² + B_ỹ B_x̃ + B_Σ B_w)², with E‖x̃‖⁴ ≤ B_x̃⁴ and ‖Σ_t‖ ≤ B_Σ = `noise`.
     """
+    owner = "one_copy_regret"
+    check_sizes(owner, radius=radius, feature=feature, target=target, noise=noise)
+    check_count(owner, "rounds", rounds)
     gradient = valid.single_gradient_bound(radius, feature, feature**2, target, noise)
     return valid.regret_bound(radius, gradient, rounds)
 
@@ -65,6 +72,12 @@ def kernel_regret(
     angle : float in (0, π/2]
         β, the least angle between the positive and the negative part of a function.
     """
+    owner = "kernel_regret"
+    check_sizes(owner, norm=norm, target=target)
+    check_positive(owner, "it is k̂(0)", squared_radius=squared_radius)
+    check_count(owner, "rounds", rounds)
+    check_real(owner, "angle", angle, low=0, high=math.pi / 2, low_open=True,
+               remedy="π/2 is that of functions of one sign")  # fmt: skip
     R = math.sqrt(squared_radius)
     if printed:
         W = math.sqrt(5.0) * R * norm / math.sin(angle)
@@ -80,5 +93,8 @@ def online_to_batch_bound(regret: float, rounds: int) -> float:
     For rows drawn independently: E[risk(w̄)] − risk(u) ≤ E[regret against u]/T, by
     convexity (paper 3, section 2, after its reference [1]).
     """
-    check_count("online_to_batch_bound", "rounds", rounds)
+    owner = "online_to_batch_bound"
+    if math.isnan(regret):
+        raise ValueError(refused(owner, "regret", "a number", regret, "pass a bound"))
+    check_count(owner, "rounds", rounds)
     return regret / rounds

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..._params import check_count, check_real, refused
 from ...spectra import Spectrum, parse_spectrum
+from ._checks import check_sizes
 
 
 def largest_density(spectrum: str | Spectrum) -> float:
@@ -73,6 +74,8 @@ def risk_error_bound(
     check_count(owner, "n", n)
     check_real(owner, "moment", moment, low=0, remedy="it is a mean of |Z|^p")
     check_real(owner, "p", p, low=2, low_open=True, remedy="4 is usual")
+    if moment == 0.0:  # all losses are zero, and 0·∞ is
+        return 0.0
     root = float(largest_density(spectrum) * p / (p - 2.0) * moment ** (1.0 / p))
     return 2.0 * root**2 / n
 
@@ -109,11 +112,11 @@ def minibatch_bias_bound(
         rule, remedy = f"at most n = {n}", "it is drawn without replacement"
         raise ValueError(refused(owner, "m", rule, m, remedy))
     check_real(owner, "largest_loss", largest_loss, low=0, remedy="pass max |ℓ_i|")
-    if m == n:
+    distance = distance_to_mean(spectrum)
+    if m == n or distance == 0.0 or largest_loss == 0.0:
         return 0.0
     share = (n - m) / (m * (n - 1.0))
-    distance = distance_to_mean(spectrum)
-    return 0.0 if distance == 0.0 else math.sqrt(2.0 * share) * distance * largest_loss
+    return math.sqrt(2.0 * share) * distance * largest_loss
 
 
 class SGDBound(NamedTuple):
@@ -148,7 +151,7 @@ def sgd_bound(
     Parameters
     ----------
     spectrum : str or Spectrum
-        Monotone, increasing.
+        Increasing, so that the risk is convex.
     n, m, steps : int
         Rows, rows in a minibatch, T.
     lipschitz, mu : float
@@ -157,6 +160,10 @@ def sgd_bound(
         B_μ, the largest |ℓ_i(w)| over ‖w‖ ≤ G/μ.
     """
     owner = "sgd_bound"
+    known = parse_spectrum(spectrum)
+    if known.monotone not in ("flat", "up"):
+        rule, remedy = "increasing", "the proposition is of convex risks"
+        raise ValueError(refused(owner, "spectrum", rule, known, remedy))
     check_count(owner, "steps", steps)
     remedy = "for losses without one the proposition says nothing"
     check_real(owner, "lipschitz", lipschitz, low=0, remedy=remedy)
@@ -197,7 +204,7 @@ def lsvrg_theory(
     ----------
     n : int
     largest_weight : float
-        σ_n.
+        σ_n, 1/n or more.
     lipschitz, smoothness : float
         G and L of the losses as functions of w.
     mu : float
@@ -208,7 +215,13 @@ def lsvrg_theory(
     >>> lsvrg_theory(10, 0.1, 1.0, 1.0, 0.5).epoch_length
     136
     """
-    check_real("lsvrg_theory", "mu", mu, low=0, low_open=True, remedy="pass alpha/n")
+    owner = "lsvrg_theory"
+    check_count(owner, "n", n)
+    least, remedy = (1.0 - 1e-9) / n, "of n weights of sum one the largest is"
+    check_real(owner, "largest_weight", largest_weight, low=least, high=1.0 + 1e-9,
+               remedy=remedy)  # fmt: skip
+    check_sizes(owner, lipschitz=lipschitz, smoothness=smoothness)
+    check_real(owner, "mu", mu, low=0, low_open=True, remedy="pass alpha/n")
     kappa = n * largest_weight * smoothness / mu + 1.0
     size = n + 8.0 * kappa
     nu = 4.0 * n * lipschitz**2 / mu

@@ -3,6 +3,10 @@
 import math
 
 from ..._params import check_count, check_real
+from ._checks import check_positive, check_share, check_sizes
+
+#: Of matrices that a rate divides by.
+INVERTIBLE = "the covariance must be invertible"
 
 
 def contamination_ratio(epsilon: float, *, root: bool = False) -> float:
@@ -17,9 +21,7 @@ def contamination_ratio(epsilon: float, *, root: bool = False) -> float:
     >>> contamination_ratio(0.25)
     0.5
     """
-    remedy = "from one half on nothing can be told"
-    check_real("contamination_ratio", "epsilon", epsilon, low=0, high=0.5,
-               high_open=True, remedy=remedy)  # fmt: skip
+    check_share("contamination_ratio", epsilon)
     ratio = epsilon / (1.0 - 2.0 * epsilon)
     return math.sqrt(ratio) if root else ratio
 
@@ -41,9 +43,9 @@ def trimmed_regression_rate(
     root : bool
         Which γ (see `contamination_ratio`).
     """
-    remedy = "the covariance must be invertible"
-    check_real("trimmed_regression_rate", "smallest", smallest, low=0, low_open=True,
-               remedy=remedy)  # fmt: skip
+    owner = "trimmed_regression_rate"
+    check_sizes(owner, sigma=sigma)
+    check_positive(owner, INVERTIBLE, smallest=smallest)
     return contamination_ratio(epsilon, root=root) * sigma / math.sqrt(smallest)
 
 
@@ -72,9 +74,14 @@ def trimmed_binary_rate(
     largest_wrong : float
         Q_k, the largest k(x, x) of a wrong row.
     """
-    check_real("trimmed_binary_rate", "smallest", smallest, low=0, low_open=True,
-               remedy="the covariance must be invertible")  # fmt: skip
+    owner = "trimmed_binary_rate"
+    check_share(owner, epsilon)
+    check_count(owner, "n", n)
+    check_sizes(owner, radius=radius, trace=trace, largest_wrong=largest_wrong)
+    check_positive(owner, INVERTIBLE, smallest=smallest)
     top = math.sqrt(trace) + math.sqrt(largest_wrong)
+    if top == 0.0:
+        return 0.0
     exponent = radius * (trace + math.log(n))
     growth = math.exp(exponent) if exponent < 700.0 else math.inf
     return top * growth / (math.sqrt(n * (1.0 - 2.0 * epsilon)) * smallest)
@@ -93,6 +100,11 @@ def trimmed_multiclass_rate(
     Infinite where n is too small for the denominator to be positive. Parameters as in
     `trimmed_binary_rate`.
     """
+    owner = "trimmed_multiclass_rate"
+    check_share(owner, epsilon)
+    check_count(owner, "n", n)
+    check_sizes(owner, trace=trace, largest_wrong=largest_wrong)
+    check_positive(owner, INVERTIBLE, smallest=smallest)
     top = math.sqrt(n * (1.0 - epsilon) * trace) + math.sqrt(
         n * epsilon * largest_wrong
     )
@@ -126,8 +138,9 @@ def trimmed_descent_bound(
         p.
     """
     owner = "trimmed_descent_bound"
-    check_real(owner, "smallest", smallest, low=0, low_open=True,
-               remedy="the kept rows must span the space")  # fmt: skip
+    check_sizes(owner, start=start, pull=pull)
+    check_count(owner, "steps", steps, low=0)
+    check_positive(owner, "the kept rows must span the space", smallest=smallest)
     check_real(owner, "largest", largest, low=smallest, remedy="it is ‖K‖")
     return (1.0 - smallest / largest) ** steps * start + pull / smallest
 
@@ -141,8 +154,7 @@ def trimmed_descent_steps(
     and 118 have ε outside the logarithm, log(Λ)/(ε log(1/(1 − c))): negative for Λ < 1.
     """
     owner = "trimmed_descent_steps"
-    for name, value in (("start", start), ("accuracy", accuracy)):
-        check_real(owner, name, value, low=0, low_open=True, remedy="a distance")
+    check_positive(owner, "it is a distance", start=start, accuracy=accuracy)
     check_real(owner, "contraction", contraction, low=0, high=1, low_open=True,
                high_open=True, remedy="it is λ/‖K‖")  # fmt: skip
     rate = -math.log1p(-contraction)
@@ -157,6 +169,7 @@ def largest_gaussian_bound(n: int, sigma: float, *, printed: bool = False) -> fl
     Printed is σ²/√(π ln n) for the second term, whose unit is not that of μ.
     """
     check_count("largest_gaussian_bound", "n", n, low=2)
+    check_sizes("largest_gaussian_bound", sigma=sigma)
     log = math.log(n)
     rest = sigma**2 / math.sqrt(math.pi * log)
     if not printed:
@@ -173,8 +186,11 @@ def largest_norm_bound(
     lemma 19) is 2 Tr Σ ln(ns/(2 Tr Σ)) + 1/s for any s ≥ 1, which has the logarithm of
     a number with a unit, and is negative once ns is well below 2 Tr Σ.
     """
-    check_count("largest_norm_bound", "n", n)
+    owner = "largest_norm_bound"
+    check_count(owner, "n", n)
+    check_sizes(owner, trace=trace)
     if printed:
+        check_positive(owner, "the printed form divides by it", trace=trace, s=s)
         return 2.0 * trace * math.log(n * s / (2.0 * trace)) + 1.0 / s
     return 4.0 * trace * (math.log(n) + 0.5 * math.log(2.0))
 
@@ -187,6 +203,8 @@ def noise_norm_bound(
     By Jensen's inequality, as E‖Σ μ_iφ_i‖² = nσ² Tr Σ; printed (paper 2, lemma 20) is
     O(σ√(n ln n Tr Σ)), here without its constant.
     """
+    check_count("noise_norm_bound", "n", n)
+    check_sizes("noise_norm_bound", sigma=sigma, trace=trace)
     logs = math.log(n) if printed else 1.0
     return sigma * math.sqrt(n * logs * trace)
 
@@ -194,6 +212,7 @@ def noise_norm_bound(
 def covariance_error_bound(n: int, trace: float) -> float:
     """E‖Σ̂ − Σ‖_HS ≤ 2√3 Tr Σ/√n for Gaussian rows (paper 2, lemma 22)."""
     check_count("covariance_error_bound", "n", n)
+    check_sizes("covariance_error_bound", trace=trace)
     return 2.0 * math.sqrt(3.0) * trace / math.sqrt(n)
 
 
@@ -201,4 +220,5 @@ def covariance_norm_bound(n: int, d: int, largest: float) -> float:
     """E‖Σ̂ − Σ‖₂ ≤ 62.82 ‖Σ‖ (√(d/n) + 1/√(dn)), Gaussian rows (paper 2, lemma 24)."""
     check_count("covariance_norm_bound", "n", n)
     check_count("covariance_norm_bound", "d", d)
+    check_sizes("covariance_norm_bound", largest=largest)
     return 62.82 * largest * (math.sqrt(d / n) + 1.0 / math.sqrt(d * n))

@@ -300,8 +300,10 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         # The step of a horizon is fixed, unless the noise changes in its course.
         fixed = self.learning_rate == "theory" and self.horizon and not pairs
         size = float(self._state.sums[NOISE]) if fixed else 0.0
-        kept = self._keeps_promise(PROMISES, (pairs, size)) and (same or not fixed)
-        proven = unbiased and apart and kept
+        steady = same or not fixed
+        # What was not so in an earlier call spoils the bound of all rounds, too.
+        kept = self._keeps_promise(PROMISES, (pairs, size, apart, steady))
+        proven = unbiased and apart and steady and kept
         self.theory_bound_ = report["bound"] if proven else np.inf
         self._store(theta[:d], float(theta[d]) if self.fit_intercept else 0.0)
 
