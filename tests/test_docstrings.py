@@ -29,13 +29,15 @@ def test_every_module_of_the_reference_is_looked_at(check):
     assert len(check.public_objects()) > 150
 
 
-def complete(x):
+def complete(x, by=2.0):
     """Give a number back.
 
     Parameters
     ----------
     x : float
         The number.
+    by : float, default=2.0
+        What is not used.
 
     Returns
     -------
@@ -62,6 +64,10 @@ def complete(x):
         ("    x : float\n        The number.", "    x : float", "PR07"),
         ("        The number.", "        the number.", "PR08"),
         ("    x : float", "    z : float", "PR01"),
+        ("    x : float", "    x : float, default=1.0", "x has no default"),
+        (", default=2.0", "", "by has the default 2.0, which is unsaid"),
+        (", default=2.0", ", default=2", "by has the default 2.0, not 2"),
+        (", default=2.0", ", default=two", "by has the default 2.0, not two"),
         ("        The same.", "", "RT03"),
         ("risk : Of many.", "risks : Of many.", "which is not there"),
         ("lrisk.risk : Of many.", "lrisk.risk", "does not say why"),

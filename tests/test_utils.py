@@ -4,11 +4,15 @@ import importlib
 import inspect
 import pkgutil
 
+import numpy as np
+import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, clone
-from sklearn.linear_model import Ridge
+from numpydoc.docscrape import NumpyDocString
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.linear_model import LogisticRegression, Ridge
 
 import lrisk
+from lrisk.noise import GaussianNoise
 from lrisk.utils import all_estimators
 
 #: Doors behind extras: they have no estimators, or the same ones again.
@@ -16,6 +20,19 @@ DOORS = ("lrisk.cli", "lrisk.dask", "lrisk.torch")
 ESTIMATORS = dict(all_estimators())
 #: What a constructor must be given.
 NEEDED = {name: {"estimator": Ridge()} for name in ("RiskMeta", "Sever")}
+#: Other fits than the default one, for attributes that only they have.
+TRIMS, CURVED = {"spectrum": "subquantile:0.8"}, {"kernel": "rbf"}
+OTHERWISE = {
+    "KernelRiskClassifier": TRIMS,
+    "KernelRiskRegressor": TRIMS,
+    "RiskClassifier": TRIMS,
+    "RiskMeta": {"estimator": LogisticRegression()},
+    "RiskRegressor": TRIMS,
+    "RobustClassifier": CURVED,
+    "RobustRegressor": CURVED,
+    "TiltedClassifier": CURVED,
+    "TiltedRegressor": CURVED,
+}
 
 
 def test_they_are_all_that_can_be_imported_by_a_public_name():
@@ -65,3 +82,58 @@ def test_siblings_call_one_thing_by_one_name(name):
     parameters = set(inspect.signature(ESTIMATORS[name]).parameters)
     others = {"width", "tolerance", "n_landmarks", "intercept", "lambda_", "eps"}
     assert not parameters & others
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        n
+        for n, kind in ESTIMATORS.items()
+        if "spectrum" in inspect.signature(kind).parameters
+    ],
+)
+def test_a_search_reaches_into_a_spectrum_and_a_loss_given_by_name(name):
+    model = ESTIMATORS[name](spectrum="superquantile:0.5", **NEEDED.get(name, {}))
+    copy = clone(model).set_params(spectrum__q=0.7)
+    assert copy.get_params()["spectrum__q"] == 0.7
+    assert model.spectrum == "superquantile:0.5"
+    if name.endswith(("Regressor", "RegressorCV")):
+        copy.set_params(loss="huber", spectrum="esrm", loss__delta=2.0)
+        assert copy.get_params()["loss__delta"] == 2.0
+    with pytest.raises(ValueError, match="no parameter 'depth'"):
+        copy.set_params(spectrum__depth=1)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of few rows
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_fitted_attributes_are_those_described(name):
+    kind = ESTIMATORS[name]
+    described = {
+        attribute.strip()
+        for entry in NumpyDocString(inspect.getdoc(kind))["Attributes"]
+        for attribute in entry.name.split(",")
+    }
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["size", "age"])
+    y = X["size"] - X["age"] + 0.3 * rng.normal(size=60)
+    if "noise" in inspect.signature(kind).parameters:
+        options = {"noise": GaussianNoise(0.01)}
+    else:
+        options = NEEDED.get(name, {})
+    found = set()
+    for others in ({}, OTHERWISE.get(name, {})):
+        model = kind(**{**options, **others})
+        classes = is_classifier(model) or name == "LabelErrorDetector"
+        targets = (y > 0).astype(int) if classes else y
+        model.fit(X, targets)
+        assert list(model.feature_names_in_) == ["size", "age"]
+        assert model.n_features_in_ == 2
+        found |= _fitted(model)
+    if name.startswith("Noise") and hasattr(model, "partial_fit"):
+        found |= _fitted(clone(model).partial_fit(X, targets, X))
+    assert found == described
+
+
+def _fitted(model):
+    """Names of public attributes that end in an underscore."""
+    return {own for own in dir(model) if own.endswith("_") and own[0] != "_"}

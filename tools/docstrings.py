@@ -1,9 +1,11 @@
 """Hold every public class and function to numpydoc's rules: part of ``make lint``.
 
 Checked are the layout (GL), the summary (SS), parameters (PR), what comes back (RT,
-YD), relatives (SA01) and an example (EX01), and that what See Also names is there.
+YD), relatives (SA01) and an example (EX01), that what See Also names is there, and
+that parameters, those of methods too, have the defaults that they are said to have.
 """
 
+import dataclasses
 import importlib
 import inspect
 import pkgutil
@@ -13,6 +15,7 @@ from enum import Enum
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 
@@ -74,6 +77,44 @@ def faults(name: str, value: Any) -> Iterator[str]:
                 yield f"{name}: See Also names itself"
             if not reason:
                 yield f"{name}: See Also does not say why one would go to {own}"
+    yield from wrong_defaults(name, value)
+    for own, method in inspect.getmembers(value, callable):
+        if own[0] != "_" and getattr(method, "__module__", "").startswith("lrisk."):
+            yield from wrong_defaults(f"{name}.{own}", method)
+
+
+def wrong_defaults(name: str, value: Any) -> Iterator[str]:
+    """Parameters whose described default is not the one in the signature.
+
+    Records, whose fields only lrisk fills in, need not name defaults.
+    """
+    document, is_record = inspect.getdoc(value), dataclasses.is_dataclass(value)
+    try:
+        real = inspect.signature(value).parameters
+    except ValueError:  # of a warning, whose constructor is Python's
+        return
+    for entry in NumpyDocString(document or "")["Parameters"]:
+        _, told, said = entry.type.partition("default")
+        for own in (one.strip().lstrip("*") for one in entry.name.split(",")):
+            if own not in real:
+                yield f"{name}: {own} is described, and not in the signature"
+            elif (default := real[own].default) is inspect.Parameter.empty:
+                if told:
+                    yield f"{name}: {own} has no default"
+            elif not told:
+                if not is_record:
+                    yield f"{name}: {own} has the default {default!r}, which is unsaid"
+            elif said[0] == "=" and not _same(said[1:], default):
+                yield f"{name}: {own} has the default {default!r}, not {said[1:]}"
+
+
+def _same(said: str, default: Any) -> bool:
+    """Whether an expression in a docstring has this value."""
+    try:
+        value = eval(said, {"np": np})
+    except (NameError, SyntaxError):
+        return False
+    return type(value) is type(default) and bool(value == default)
 
 
 def main() -> int:

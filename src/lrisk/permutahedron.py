@@ -332,11 +332,11 @@ def risk_weights(
         The losses, one for each row, in any order.
     spectrum : str or Spectrum, default="superquantile"
         How the sorted losses are weighted, as in `RiskRegressor`.
-    sample_weight : array-like of shape (n,) or None
+    sample_weight : array-like of shape (n,) or None, default=None
         A weight k counts like k rows.
-    smoothing : {"l2", "entropy"} or None
+    smoothing : {"l2", "entropy"} or None, default=None
         Smooth the risk first, which needs a non-decreasing spectrum.
-    nu : float ≥ 0, default=0
+    nu : float ≥ 0, default=0.0
         How much; 0 means not at all.
 
     Returns

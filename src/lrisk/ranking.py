@@ -331,7 +331,7 @@ def risk(
         The losses, one for each row, in any order.
     spectrum : str or Spectrum, default="superquantile"
         How the sorted losses are weighted, as in `RiskRegressor`.
-    sample_weight : array-like of shape (n,) or None
+    sample_weight : array-like of shape (n,) or None, default=None
         A weight k counts like k rows.
 
     Returns

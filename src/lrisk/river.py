@@ -38,19 +38,19 @@ class LinearRegressor(base.Regressor):
 
     Parameters
     ----------
-    noise : Noise or None
+    noise : Noise or None, default=None
         What is known of the noise; None needs `x2` in every call. A covariance per
         feature, or in full, is in the order in which features first appear, and may be
         for more features than have appeared so far.
-    learning_rate : "auto", "theory" or float
+    learning_rate : "auto", "theory" or float, default="auto"
         Size of the online step, as in `lrisk.NoiseCorrectedRegressor`.
-    radius : "auto" or float
+    radius : "auto" or float, default="auto"
         Largest length of the coefficients, as in `lrisk.NoiseCorrectedRegressor`.
-    average : bool
+    average : bool, default=True
         Predict with the average of the online iterates.
-    correction : float in [0, 1]
+    correction : float in [0, 1], default=1.0
         Share of the noise to correct for; 0 ignores it.
-    fit_intercept : bool
+    fit_intercept : bool, default=True
         Learn a constant besides the slopes.
 
     See Also
@@ -105,9 +105,9 @@ class LinearRegressor(base.Regressor):
         x : dict
             Noisy features.
         y : float
-        x2 : dict or None
+        x2 : dict or None, default=None
             A second copy of the features.
-        noise_scale : float or None
+        noise_scale : float or None, default=None
             Factor on the noise's covariance in this row.
         """
         noise = _noise(self, self.noise, x2)

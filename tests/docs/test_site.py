@@ -101,5 +101,10 @@ def test_pages_show_what_blocks_print_and_draw(with_outputs, tmp_path):
         "![What the lines above draw](/there/own-1.png)\n\n```console\n$ ls\n```\n"
     )
     assert (tmp_path / "own-1.png").stat().st_size and not pyplot.get_fignums()
+    text = "```python\nraise ModuleNotFoundError(name={!r})\n```\n"
+    without = text.format("torch")
+    assert with_outputs(without, tmp_path, "/there", "own") == without
+    with pytest.raises(ModuleNotFoundError):
+        with_outputs(text.format("numpy"), tmp_path, "/there", "own")
     with pytest.raises(ZeroDivisionError):
         with_outputs("```python\n1 / 0\n```\n", tmp_path, "/there", "own")

@@ -238,7 +238,7 @@ def test_a_stream_goes_on_from_a_fit_and_a_fit_begins_anew(clouds):
     assert 0 < np.abs(model.cluster_centers_ - fitted).max() < 1.0
     assert len(model.labels_) == 64 and not hasattr(model, "history_")
     np.testing.assert_array_equal(model.fit(X).cluster_centers_, fitted)
-    assert not hasattr(model, "stream_")
+    assert not hasattr(model, "_stream")
 
 
 def test_partial_fit_is_there_only_for_sgd():

@@ -1,8 +1,11 @@
 """Paths over penalties and spectra, and penalties chosen by held-out risk."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -137,3 +140,21 @@ def test_folds_of_groups():
     np.testing.assert_array_equal(model.cv_risks_, same.cv_risks_)
     with pytest.raises(ValueError, match="groups"):
         model.fit(X, y)
+
+
+def test_a_seed_fixes_what_solvers_draw():
+    X, y = diabetes()
+    options = {"solver": "lsvrg", "max_iter": 2}
+    searches = [
+        lrisk.RiskRegressorCV(alphas=ALPHAS, cv=2, random_state=seed, **options)
+        for seed in (0, 0, 1)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first, same, other = (m.fit(X, y).cv_risks_ for m in searches)
+        paths = [
+            lrisk.risk_path(X, y, alphas=ALPHAS, random_state=seed, **options).coefs
+            for seed in (0, 0, 1)
+        ]
+    assert np.array_equal(first, same) and not np.array_equal(first, other)
+    assert np.array_equal(paths[0], paths[1]) and not np.array_equal(*paths[1:])

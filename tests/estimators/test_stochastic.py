@@ -255,7 +255,7 @@ class TestPartialFit:
         X, y = regression()
         model = RiskRegressor("mean", solver=SGD(), random_state=0).partial_fit(X, y)
         model.fit(X, y)
-        assert not hasattr(model, "stream_")
+        assert not hasattr(model, "_stream")
         coef = model.coef_.copy()
         model.partial_fit(X[:1], y[:1])  # and a new one goes on from it
         np.testing.assert_allclose(model.coef_, coef, atol=0.3)

@@ -63,7 +63,7 @@ def cluster_map(
         A fitted `lrisk.RiskKMeans`.
     X : {array-like, sparse matrix} of shape (n, d)
         Rows to show; they are ranked and trimmed among themselves.
-    features : pair of int or None
+    features : pair of int or None, default=None
         Columns to show. By default the columns themselves if there are two or fewer,
         else the two principal directions of the kept rows, in which outliers have no
         say.

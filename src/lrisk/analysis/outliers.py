@@ -154,11 +154,12 @@ def contamination_path(
         Features and targets of n rows.
     badness : array of shape (n,)
         Rows with the largest are left out first; of equal ones, the later.
-    shares : sequence of numbers in [0, 1)
+    shares : sequence of numbers in [0, 1), default=(0.0, 0.02, 0.05, 0.1, 0.15, \
+            0.2, 0.3, 0.4)
         Shares of the training rows to leave out.
     cv : int or splitter, default=5
         Folds, as in scikit-learn.
-    loss : {"squared", "absolute", "log"} or None
+    loss : {"squared", "absolute", "log"} or None, default=None
         By default ``|residual|``, or log loss where there is `predict_proba`.
 
     Returns

@@ -40,6 +40,8 @@ class ConsistentRobustRegressor(LinearBaseline):
         b, zero in rows held for good.
     inlier_mask_ : array of bool of shape (n_samples,)
     n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

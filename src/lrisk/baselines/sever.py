@@ -65,6 +65,8 @@ class Sever(MetaEstimatorMixin, BaseEstimator):
     n_iter_ : int
         Rounds made; fewer than `rounds` if all scores were zero or a class would have
         vanished.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

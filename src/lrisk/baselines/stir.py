@@ -42,6 +42,8 @@ class StirRegressor(LinearBaseline):
     weights_ : array of shape (n_samples,)
         s of the last fit.
     n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

@@ -51,7 +51,7 @@ class TiltedEstimator(BaseEstimator):
     t: float
     alpha: float
     gamma: float | None
-    degree: float
+    degree: int
     coef0: float
     fit_intercept: bool
     tol: float
@@ -157,6 +157,8 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
         ∝ exp(tℓ), mean 1: those of the last fit.
     objective_ : float
     n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
@@ -186,7 +188,7 @@ class TiltedRegressor(RegressorMixin, TiltedEstimator):
         t: float = -2.0,
         alpha: float = 1.0,
         gamma: float | None = None,
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         fit_intercept: bool = True,
         tol: float = 1e-9,
@@ -281,6 +283,8 @@ class TiltedClassifier(ClassScores, TiltedEstimator):
     weights_ : array of shape (n_samples,)
     objective_ : float
     n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
@@ -312,7 +316,7 @@ class TiltedClassifier(ClassScores, TiltedEstimator):
         t: float = -2.0,
         alpha: float = 1.0,
         gamma: float | None = None,
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         fit_intercept: bool = True,
         tol: float = 1e-6,

@@ -53,6 +53,8 @@ class TorrentRegressor(LinearBaseline):
     inlier_mask_ : array of bool of shape (n_samples,)
         The last S.
     n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------

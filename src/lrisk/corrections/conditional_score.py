@@ -168,7 +168,7 @@ class ConditionalScore(Score):
         Penalty ½μ‖w‖².
     intercept : bool
         Whether there is a constant b.
-    weights : array of shape (n,) or None
+    weights : array of shape (n,) or None, default=None
         A row of weight k counts as k rows.
 
     See Also
@@ -257,7 +257,7 @@ class MultinomialScore(Score):
         Penalty ½μΣ‖w_k‖².
     intercept : bool
         Whether there are constants b_k.
-    weights : array of shape (n,) or None
+    weights : array of shape (n,) or None, default=None
         A row of weight k counts as k rows.
 
     See Also

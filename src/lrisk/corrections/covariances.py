@@ -230,9 +230,9 @@ def corrected_rows(
         The rows as observed, copy by copy; m may be 1.
     noise : Noise
         With an unknown covariance at least two copies are needed.
-    noise_scale : array of shape (n,), (n, d) or (n, d, d), or None
+    noise_scale : array of shape (n,), (n, d) or (n, d, d), or None, default=None
         A factor on Σ for each row, or each row's own variances or covariance.
-    correction : float in [0, 1]
+    correction : float in [0, 1], default=1.0
         Factor on the correction.
 
     Returns

@@ -154,10 +154,10 @@ def corrected_least_squares(
         The noisy rows and their covariances.
     y : array of shape (n,)
         Targets.
-    ridge : float or None
+    ridge : float or None, default=None
         Penalty λ; None means the floor ½(2√(σ̄² tr Γ/d) + 2σ̄²)√(d/n) with σ̄² the mean
         noise variance: the size of the error of Γ itself.
-    weights : array of shape (n,) or None
+    weights : array of shape (n,) or None, default=None
         A row of weight k counts as k rows.
 
     Returns

@@ -77,9 +77,10 @@ class RiskEstimator(SpectrumEstimator):
         X : dask array or dataframe, or list of Delayed
             Rows in chunks; of an array the columns may be cut too. Partitions of a list
             are arrays or dataframes.
-        y, sample_weight : dask array, series or list of Delayed
-            In the same chunks as X, or arrays of known length. Weights are
-            non-negative; a weight k counts like k rows.
+        y : dask array, series or list of Delayed
+            In the same chunks as X, or an array of known length.
+        sample_weight : the same or None, default=None
+            Non-negative; a weight k counts like k rows.
 
         Returns
         -------

@@ -93,7 +93,7 @@ def make_awkward(
         Those after the fourth do nothing; with fewer the terms are left out.
     noise : float ≥ 0, default=0.6
         Size of the noise, as in the table above.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides the draw; pass an int for the same data in every call.
 
     Returns

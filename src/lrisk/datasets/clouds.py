@@ -25,7 +25,7 @@ def make_dirty_clouds(
         Rows in each of the three clouds.
     n_outliers : int, default=100
         Rows of the wide cloud; may be zero.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=None
         Decides the draw; pass an int for the same data in every call.
 
     Returns

@@ -29,7 +29,7 @@ class Corrupted(NamedTuple):
         The targets or classes, likewise.
     mask : array of bool of shape (n_samples,)
         True where a row was corrupted.
-    columns : tuple of int
+    columns : tuple of int, default=()
         Which columns of the table [X, y] are wrong in those rows, where the corruption
         is one of columns; ``n_features`` is the target. Otherwise empty.
 
@@ -81,7 +81,7 @@ def corrupt_labels(
         Mean of the new targets, in units of y.
     sd : float ≥ 0, default=5.0
         Standard deviation of the new targets, in units of y.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides which rows, and draws the new targets.
 
     Returns
@@ -126,7 +126,7 @@ def corrupt_classes(
         Classes of any type, at least two.
     fraction : float in [0, 1]
         Share of the rows to relabel.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides which rows, and which of the wrong classes.
 
     Returns
@@ -189,7 +189,7 @@ def corrupt_rows(
         What the target is multiplied by, if it is scaled.
     about : {"zero", "mean"}, default="zero"
         The point m about which features are multiplied.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides which rows, and which class a flipped one gets.
 
     Returns
@@ -251,7 +251,7 @@ def corrupt_features(
         Shape of the noise; Laplace noise has the heavier tails.
     scale : float ≥ 0, default=5.0
         Standard deviation of the noise, in standard deviations of the column.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides which rows, and draws the noise.
 
     Returns

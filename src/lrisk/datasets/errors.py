@@ -56,7 +56,7 @@ def add_leverage_cluster(
         for classes.
     classification : bool, default=False
         Whether y holds classes.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides which rows move, and in which direction.
 
     Returns
@@ -136,7 +136,7 @@ def add_second_population(
         What is added to the new targets, in standard deviations of y.
     shift : float, default=2.0
         How far the first column moves, in its standard deviations.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides which rows are replaced.
 
     Returns
@@ -194,7 +194,7 @@ def corrupt_units(
     column : int, "random" or "target", default="random"
         A column of X; by default one with enough entries other than zero that is not
         constant.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides which rows and, if it is not given, which column.
 
     Returns
@@ -252,7 +252,7 @@ def swap_columns(
         Share of all rows; drawn among those where the two entries differ.
     columns : tuple of two int or None, default=None
         None draws two columns that differ in enough rows.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=None
         Decides which rows and, if they are not given, which columns.
 
     Returns

@@ -21,15 +21,17 @@ def make_hidden_group(
 
     Parameters
     ----------
-    n_samples, n_features : int
-        Size of the table.
+    n_samples : int, default=1000
+        Rows of the table.
+    n_features : int, default=5
+        Columns of the table.
     fraction : float in [0, 1], default=0.1
         Size of the group.
     shift : float, default=2.0
         How much its coefficients differ from the others'.
     noise : float ≥ 0, default=0.5
         Standard deviation of the noise in y.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=None
         Decides the draw; pass an int for the same data in every call.
 
     Returns

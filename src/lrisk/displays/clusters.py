@@ -25,7 +25,7 @@ class ClusterDisplay:
         Number of each row's cluster.
     inlier_mask : array of bool of shape (n,)
         False for trimmed rows.
-    axes : pair of str
+    axes : pair of str, default=('', '')
         Names of the coordinates.
 
     Attributes
@@ -85,9 +85,9 @@ class ClusterDisplay:
         ----------
         estimator : fitted RiskKMeans
         X : {array-like, sparse matrix} of shape (n, d)
-        features : pair of int or None
+        features : pair of int or None, default=None
             Columns to draw; see `lrisk.analysis.cluster_map`.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
         **kwargs
             For the scatter of the kept rows.
 
@@ -103,7 +103,7 @@ class ClusterDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
             Where; by default a figure of its own.
         **kwargs
             For the scatter of the kept rows.

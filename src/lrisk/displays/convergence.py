@@ -70,9 +70,9 @@ class ConvergenceDisplay:
         ----------
         estimator : fitted estimator with `history_`
         against : {"iteration", "passes", "seconds"}, default="iteration"
-        name : str or None
+        name : str or None, default=None
             By default the class of the estimator.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
         **kwargs
             For the line.
         """

@@ -77,12 +77,12 @@ class LossQuantileDisplay:
         ----------
         estimator : fitted regressor or classifier
         X, y : rows
-        loss : {"squared", "absolute", "log"} or None
+        loss : {"squared", "absolute", "log"} or None, default=None
             By default ``|residual|``, or log loss where there is `predict_proba`.
-        sample_weight : array-like of shape (n,) or None
-        name : str or None
+        sample_weight : array-like of shape (n,) or None, default=None
+        name : str or None, default=None
             By default the class of the estimator.
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
         **kwargs
             For the line.
         """

@@ -107,9 +107,9 @@ class ContaminationPathDisplay:
     ----------
     path : ContaminationPath
         Of `lrisk.analysis.contamination_path`.
-    contamination : float or None
+    contamination : float or None, default=None
         Estimated share, drawn as a line.
-    interval : pair of float or None
+    interval : pair of float or None, default=None
         Where that share lies, drawn as a band.
 
     Attributes
@@ -157,7 +157,7 @@ class ContaminationPathDisplay:
         ----------
         estimator : fitted RobustRegressor or RobustClassifier
         X, y : its training rows
-        ax : matplotlib Axes or None
+        ax : matplotlib Axes or None, default=None
         **options
             `shares`, `cv` and `loss` of `lrisk.analysis.contamination_path`.
         """

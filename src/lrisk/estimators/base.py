@@ -47,8 +47,8 @@ from .problem import Fit, Problem
 HOPELESS = 1e4
 
 
-class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
-    """Base of estimators that have a spectrum."""
+class NestedParameters(BaseEstimator):
+    """Base of estimators whose spectrum and loss have parameters of their own."""
 
     spectrum: str | Spectrum
 
@@ -67,6 +67,10 @@ class SpectrumEstimator(CallbackSupportMixin, BaseEstimator):
         with unchanged_on_error(self):
             super().set_params(**params)
         return self
+
+
+class SpectrumEstimator(CallbackSupportMixin, NestedParameters):
+    """Base of estimators that minimise a spectral risk in iterations."""
 
 
 class RiskEstimator(SpectrumEstimator):
@@ -95,7 +99,7 @@ class RiskEstimator(SpectrumEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             Non-negative; a weight k counts like k rows, exactly, and 0 like no row.
 
         Returns
@@ -120,7 +124,7 @@ class RiskEstimator(SpectrumEstimator):
                 fitted = self._settle(problem, solution)
                 self._store(problem, fitted)
             self.solver_ = solution.solver or solver.name
-            self.__dict__.pop("stream_", None)  # a fit ends any stream
+            self.__dict__.pop("_stream", None)  # a fit ends any stream
         callbacks.end()
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt(solution.status.value)

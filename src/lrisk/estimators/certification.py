@@ -34,7 +34,7 @@ def certify(
         Features of the rows the model was fitted to.
     y : array-like of shape (n_samples,)
         Targets or classes of these rows.
-    sample_weight : array-like of shape (n_samples,) or None
+    sample_weight : array-like of shape (n_samples,) or None, default=None
         The weights the model was fitted with, if there were any.
 
     Returns

@@ -61,10 +61,11 @@ class RiskKMeans(
         ``"risk_seeking_extremile:r"`` fades instead of cutting: a single row that is
         far enough takes a centre for itself. Increasing spectra are taken, too, and
         pull the centres towards the far rows.
-    init : {"k-means++", "zeros"} or array of shape (n_clusters, n_features)
-        First centres. ``"k-means++"`` draws rows by their share of this very objective,
-        so that it does not seed on outliers; ``"zeros"`` is the paper's start, and
-        meant for ``solver="sgd"``.
+    init : {"k-means++", "zeros"} or array, default="k-means++"
+        First centres; an array has the shape (n_clusters, n_features).
+        ``"k-means++"`` draws rows by their share of this very objective, so that it
+        does not seed on outliers; ``"zeros"`` is the paper's start, and meant for
+        ``solver="sgd"``.
     n_init : "auto" or int, default="auto"
         Starts, of which the lowest objective is kept. Automatic is ten for k-means++
         with ``"alternating"``, else one.
@@ -88,7 +89,7 @@ class RiskKMeans(
         ``"alternating"`` stops when the objective falls by no more than this share.
     mark_trimmed : bool, default=False
         Whether ``labels_`` of trimmed rows is −1 instead of the nearest centre's.
-    random_state : int, RandomState, Generator or None
+    random_state : int, RandomState, Generator or None, default=None
         For the starts, and the batches of ``"sgd"``.
     verbose : int, default=0
         Print a line for each iteration if positive.
@@ -139,7 +140,7 @@ class RiskKMeans(
     2
     """
 
-    stream_: Stream
+    _stream: Stream
     cluster_centers_: Floats
 
     def __init__(
@@ -182,8 +183,8 @@ class RiskKMeans(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,) or None
+        y : ignored, default=None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             Non-negative; a weight k counts like k rows and 0 like no row.
 
         Returns
@@ -208,8 +209,8 @@ class RiskKMeans(
                 self._store(space, ranking, solution.theta)
             self.n_iter_ = solution.n_iter
             self.history_ = solution.history
-            if hasattr(self, "stream_"):
-                del self.stream_  # a fit ends any stream
+            if hasattr(self, "_stream"):
+                del self._stream  # a fit ends any stream
         callbacks.end()
         if solution.status is Status.MAX_ITER:
             message = (
@@ -229,8 +230,8 @@ class RiskKMeans(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,) or None
+        y : ignored, default=None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
 
         Returns
         -------
@@ -245,8 +246,8 @@ class RiskKMeans(
             ranking = Ranking(parse_spectrum(self.spectrum), X.shape[0], weight)
             kept = slice(None) if weight is None else weight > 0
             rows, part = X[kept], None if weight is None else weight[kept]
-            if hasattr(self, "stream_"):
-                stream = copy.deepcopy(self.stream_)
+            if hasattr(self, "_stream"):
+                stream = copy.deepcopy(self._stream)
             elif first:
                 objective = self._objective(X, weight)
                 rng = generator(self.random_state)
@@ -265,7 +266,7 @@ class RiskKMeans(
             if not np.all(np.isfinite(theta)):
                 raise self._diverged()
             self._store(space, ranking, theta)
-            self.stream_, self.n_iter_ = stream, stream.steps
+            self._stream, self.n_iter_ = stream, stream.steps
             if hasattr(self, "history_"):
                 del self.history_  # that of a fit before
         return self
@@ -287,8 +288,8 @@ class RiskKMeans(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,) or None
+        y : ignored, default=None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
 
         Returns
         -------

@@ -91,8 +91,10 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
     dual_gap_ : float
         Proven relative distance from the minimum; infinite for decreasing spectra,
         whose objective is not convex.
-    n_iter_, solver_, history_
+    weight_sum_, n_iter_, solver_, history_
         As in `RiskRegressor`.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
@@ -142,7 +144,7 @@ class KernelRiskRegressor(KernelRiskEstimator, NumberTargets):
         loss: str | Loss = "squared",
         kernel: KernelParameter = "rbf",
         gamma: float | None = None,
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         alpha: float = 1.0,
@@ -233,8 +235,10 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
     dual_coef_ : array of shape (n_samples,), or (n_samples, n_classes) for more classes
     X_fit_, losses_, inlier_mask_, risk_weights_, objective_, dual_gap_
         As in `KernelRiskRegressor`.
-    n_iter_, solver_, history_
+    weight_sum_, n_iter_, solver_, history_
         As in `RiskClassifier`.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
@@ -265,7 +269,7 @@ class KernelRiskClassifier(KernelRiskEstimator, ClassTargets):
         loss: str | Loss = "logistic",
         kernel: KernelParameter = "rbf",
         gamma: float | None = None,
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         alpha: float = 1.0,

@@ -49,7 +49,7 @@ class KernelRiskEstimator(RiskEstimator):
 
     kernel: KernelParameter
     gamma: float | None
-    degree: float
+    degree: int
     coef0: float
     kernel_params: Mapping[str, Any] | None
     radius: float | None

@@ -103,15 +103,15 @@ class LabelErrorDetector(RowDetector):
             Numbers; the estimator is given a data frame as it is, names of columns
             included, and sparse rows made dense.
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             Non-negative; rows of weight 0 are not judged.
-        groups : array-like of shape (n_samples,) or None
+        groups : array-like of shape (n_samples,) or None, default=None
             Rows of one group share a fold, as equal rows do.
-        trusted : array-like of bool of shape (n_samples,) or None
+        trusted : array-like of bool of shape (n_samples,) or None, default=None
             True where a label is known to be right. Such labels are never flagged, and
             they tell wrong labels from chance: if x contradicts them as often as it
             does others, the classes overlap, and the share of wrong labels may be 0.
-        probabilities : array-like of shape (n_samples, n_classes) or None
+        probabilities : array-like of shape (n_samples, n_classes) or None, default=None
             Of the classes in sorted order, by models that have not seen the row's
             label (out of fold): one more reference beside those of X. They may be
             over-confident: p and pᶜ, normalised, say the same. If all are 0 or 1 they

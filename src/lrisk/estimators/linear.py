@@ -169,7 +169,7 @@ class RiskRegressor(NumberTargets, Streaming):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Cut into batches of the solver's `batch_size`, in the order they come.
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
 
         Returns
         -------
@@ -352,9 +352,9 @@ class RiskClassifier(ClassTargets, Streaming):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Cut into batches of the solver's `batch_size`, in the order they come.
         y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,) or None
+        classes : array-like of shape (n_classes,) or None, default=None
             All classes of the stream; needed in the first call.
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
 
         Returns
         -------

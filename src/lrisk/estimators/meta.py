@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 import sklearn
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
@@ -21,6 +21,7 @@ from ..losses import NUMBER_LOSSES, Loss, parse_loss
 from ..ranking import Ranking, check_row_weights
 from ..spectra import Spectrum, parse_spectrum
 from ._folds import Folds, folds_of
+from .base import NestedParameters
 
 
 def _has(name: str) -> Any:
@@ -34,7 +35,7 @@ def _has(name: str) -> Any:
     return check
 
 
-class RiskMeta(MetaEstimatorMixin, BaseEstimator):
+class RiskMeta(MetaEstimatorMixin, NestedParameters):
     r"""Any estimator that takes `sample_weight`, for its worst rows, or without them.
 
     What becomes small is a spectral risk of its losses: the largest of their weighted
@@ -155,9 +156,9 @@ class RiskMeta(MetaEstimatorMixin, BaseEstimator):
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             As the estimator takes it.
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             Non-negative; 0 counts like no row.
-        groups : array-like of shape (n_samples,) or None
+        groups : array-like of shape (n_samples,) or None, default=None
             Passed to a splitter `cv`, as ``GroupKFold()``.
 
         Returns

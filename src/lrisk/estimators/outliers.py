@@ -108,11 +108,11 @@ class OutlierDetector(RowDetector):
             Numbers; the estimator is given a data frame as it is, names of columns
             included, and sparse rows made dense.
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             Non-negative; rows of weight 0 are not judged.
-        groups : array-like of shape (n_samples,) or None
+        groups : array-like of shape (n_samples,) or None, default=None
             Rows of one group share a fold, as equal rows do.
-        predictions : array-like of shape (n_samples,) or None
+        predictions : array-like of shape (n_samples,) or None, default=None
             Predictions by models that have not seen the row: used instead of any
             reference.
 

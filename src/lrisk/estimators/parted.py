@@ -12,7 +12,7 @@ from ..solvers.solution import Solution, Status
 from .complaints import collapsed, unfinished
 
 #: What another fit may have left behind, and this one does not find.
-STALE = ("losses_", "inlier_mask_", "risk_weights_", "feature_names_in_", "stream_")
+STALE = ("losses_", "inlier_mask_", "risk_weights_", "feature_names_in_", "_stream")
 
 
 def start_of(estimator: Any, parted: PartitionedObjective) -> Floats | None:

@@ -71,6 +71,7 @@ def risk_path(
     solver: str | Solver = "auto",
     tol: float = 1e-6,
     max_iter: int | None = None,
+    random_state: Any = None,
     sample_weight: Any = None,
 ) -> RiskPath:
     """Fit a linear model for every penalty and every weighting of the sorted losses.
@@ -102,6 +103,8 @@ def risk_path(
         Relative duality gap at which each fit stops.
     max_iter : int or None, default=None
         Limit on the solver's iterations in each fit.
+    random_state : int, RandomState instance or None, default=None
+        As in `RiskRegressor`, for every fit.
     sample_weight : array-like of shape (n_samples,) or None, default=None
         A weight k counts like k rows.
 
@@ -146,6 +149,7 @@ def risk_path(
         tol=tol,
         max_iter=max_iter,
         warm_start=True,
+        random_state=random_state,
         **options,
     )
     fits = np.empty((len(settings), len(grid)), dtype=object)

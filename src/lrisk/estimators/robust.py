@@ -212,7 +212,7 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
         contamination: str | float = "auto",
         alpha: str | float = "auto",
         gamma: str | float = "auto",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_components: int | None = None,
@@ -244,9 +244,9 @@ class RobustRegressor(PredictionIntervals, RegressorMixin, RobustEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Sparse rows are made dense.
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             Non-negative; 0 counts like no row, k like k copies.
-        groups : array-like of shape (n_samples,) or None
+        groups : array-like of shape (n_samples,) or None, default=None
             Rows of one group, as of one patient, and equal rows with them, are left out
             together where rows are judged and a kernel model is chosen.
 

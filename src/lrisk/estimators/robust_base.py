@@ -22,7 +22,7 @@ class RobustEstimator(BaseEstimator):
     contamination: str | float
     alpha: str | float
     gamma: str | float
-    degree: float
+    degree: int
     coef0: float
     kernel_params: Mapping[str, Any] | None
     verbose: int

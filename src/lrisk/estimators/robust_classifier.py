@@ -180,7 +180,7 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         contamination: str | float = "auto",
         alpha: str | float = "auto",
         gamma: str | float = "auto",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         n_components: int | None = None,
@@ -219,11 +219,11 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
             k(x_i, x_j) of the training rows if the kernel is precomputed. Sparse rows
             are made dense.
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             Non-negative; 0 counts like no row, k like k copies.
-        groups : array-like of shape (n_samples,) or None
+        groups : array-like of shape (n_samples,) or None, default=None
             Rows of one group share a fold, as equal rows do.
-        trusted : array-like of bool of shape (n_samples,) or None
+        trusted : array-like of bool of shape (n_samples,) or None, default=None
             True where a label is known to be right: never flagged, and x is asked
             whether it contradicts these labels as often as others, by chance.
 

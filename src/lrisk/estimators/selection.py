@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import (
-    BaseEstimator,
     ClassifierMixin,
     RegressorMixin,
     clone,
@@ -24,17 +23,17 @@ from ..losses import Loss
 from ..ranking import check_row_weights, risk
 from ..solvers import Solver
 from ..spectra import Spectrum
+from .base import NestedParameters
 from .class_weights import ClassWeight, check_class_weight, weighted_by_class
 from .linear import RiskClassifier, RiskRegressor
 from .path import ALPHAS, check_alphas
 from .targets import has_probabilities
 
 
-class PenaltySearch(BaseEstimator):
+class PenaltySearch(NestedParameters):
     """Base of `RiskRegressorCV` and `RiskClassifierCV`."""
 
     _kind: ClassVar[Any]
-    spectrum: str | Spectrum
     alphas: Sequence[float] | Floats
     cv: Any
     #: Fitted attributes of the final fit that become those of the search.
@@ -58,9 +57,9 @@ class PenaltySearch(BaseEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights of the rows, in the fits and in the held-out risk.
-        groups : array-like of shape (n_samples,) or None
+        groups : array-like of shape (n_samples,) or None, default=None
             Groups of the rows, for a `cv` that keeps them together.
 
         Returns
@@ -203,6 +202,8 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         Limit on the solver's iterations in each fit.
     cv : int, cross-validator, iterable or None, default=None
         As in scikit-learn; None means five folds.
+    random_state : int, RandomState instance or None, default=None
+        As in `RiskRegressor`; None draws anew in each fit.
 
     Attributes
     ----------
@@ -212,8 +213,11 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         Its mean held-out risk.
     cv_risks_ : array of shape (n_alphas, n_folds)
     best_estimator_ : RiskRegressor
-        The fit of all rows; `coef_`, `intercept_`, `objective_`, `dual_gap_`,
-        `risk_weights_`, `n_iter_` and `solver_` are its own.
+        The fit of all rows.
+    coef_, intercept_, objective_, dual_gap_, risk_weights_, n_iter_, solver_
+        Those of `best_estimator_`.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
@@ -243,6 +247,7 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         tol: float = 1e-6,
         max_iter: int | None = None,
         cv: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.spectrum = spectrum
         self.alphas = alphas
@@ -252,6 +257,7 @@ class RiskRegressorCV(RegressorMixin, PenaltySearch):
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
+        self.random_state = random_state
 
 
 class RiskClassifierCV(ClassifierMixin, PenaltySearch):
@@ -280,12 +286,18 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
         Limit on the solver's iterations in each fit.
     cv : int, cross-validator, iterable or None, default=None
         As in scikit-learn; None means five folds that keep the shares of the classes.
+    random_state : int, RandomState instance or None, default=None
+        As in `RiskRegressorCV`.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     alpha_, best_risk_, cv_risks_, best_estimator_
         As for `RiskRegressorCV`.
+    coef_, intercept_, objective_, dual_gap_, risk_weights_, n_iter_, solver_
+        Those of `best_estimator_`.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
 
     See Also
     --------
@@ -317,6 +329,7 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
         tol: float = 1e-6,
         max_iter: int | None = None,
         cv: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.spectrum = spectrum
         self.alphas = alphas
@@ -327,6 +340,7 @@ class RiskClassifierCV(ClassifierMixin, PenaltySearch):
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
+        self.random_state = random_state
 
     def _row_weights(self, y: AnyArray, sample_weight: Any) -> Floats | None:
         check_class_weight(self, self.class_weight)

@@ -20,7 +20,7 @@ from .base import RiskEstimator
 class Streaming(RiskEstimator):
     """Linear estimators that can learn from a stream, with ``solver="sgd"``."""
 
-    stream_: Stream
+    _stream: Stream
 
     def _partial_fit(
         self, X: Any, y: Any, sample_weight: Any, classes: Any = None
@@ -28,7 +28,7 @@ class Streaming(RiskEstimator):
         """Take steps on the next rows; see `lrisk.solvers.stochastic.stream`."""
         with unchanged_on_error(self):
             self._check_parameters()
-            first = not hasattr(self, "stream_")
+            first = not hasattr(self, "_stream")
             X, y = self._check_data(X, y, reset=not hasattr(self, "coef_"))
             weight = self._row_weights(y, sample_weight)
             if weight is not None:
@@ -51,7 +51,7 @@ class Streaming(RiskEstimator):
                     theta = plain.join(*self._linear_coefficients())
                     stream = Stream.begin(theta, self.weight_sum_)
             else:
-                stream = copy.deepcopy(self.stream_)
+                stream = copy.deepcopy(self._stream)
             if stream.theta.size != columns * n_scores:
                 rule, remedy = "the same throughout a stream", "start anew with clone"
                 value = self.fit_intercept
@@ -74,7 +74,7 @@ class Streaming(RiskEstimator):
                 raise ValueError(refused(self, "learning_rate", rule, rate, remedy))
             for name in ("objective_", "dual_gap_", "history_", "risk_weights_"):
                 self.__dict__.pop(name, None)  # they speak of a fit that is over
-            self.stream_ = stream
+            self._stream = stream
             self.weight_sum_ = stream.weight
             self.n_iter_ = stream.steps
             self.solver_ = solver.name

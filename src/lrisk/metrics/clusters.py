@@ -24,7 +24,7 @@ def clustering_accuracy(
         Classes.
     labels : array-like of whole numbers of shape (n,)
         Clusters.
-    sample_weight : array-like of shape (n,) or None
+    sample_weight : array-like of shape (n,) or None, default=None
         How much each row counts; None means all the same.
 
     Returns

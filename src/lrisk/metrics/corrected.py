@@ -40,12 +40,12 @@ def corrected_risk(
         Noisy rows.
     y : array-like of shape (n_samples,)
         Targets of the rows.
-    X2 : array-like of shape (n_samples, n_features) or None
+    X2 : array-like of shape (n_samples, n_features) or None, default=None
         A second copy of the rows; shape (n_samples, m, n_features) for m of them.
-    noise : Noise or None
+    noise : Noise or None, default=None
         By default the estimator's own, as it is after the steps of a pipeline. Pass it
         to compare estimators that state different noises.
-    noise_scale : array-like or None
+    noise_scale : array-like or None, default=None
         As in the estimators; for linear models.
     floor : float, default=0.0
         The estimate may fall below any possible error; it is raised to this share of
@@ -177,7 +177,7 @@ def make_corrected_scorer(
 
     Parameters
     ----------
-    noise : Noise or None
+    noise : Noise or None, default=None
         By default each estimator's own. **Pass it when the search is over the noise
         itself** (``noise__cov`` and the like): otherwise each candidate is judged by
         what it states itself, and the one that states most noise wins.

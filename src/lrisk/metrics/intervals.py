@@ -128,7 +128,7 @@ def risk_interval(
         distribution, and wide: the distribution function lies within
         :math:`\sqrt{\log(2/(1-c))/(2n)}` of the observed one, and risks grow with the
         losses.
-    bounds : (float, float), default=(-inf, inf)
+    bounds : (float, float), default=(-np.inf, np.inf)
         Least and largest loss there can be. ``"dkw"`` needs the upper one if large
         losses count, or ends at infinity.
     sample_weight : array-like of shape (n,) or None, default=None

@@ -33,7 +33,7 @@ def row_losses(
         Predictions; probabilities in the order of `labels` for ``"log"``.
     loss : {"squared", "absolute", "log"}, default="squared"
         ½(y − z)² as the estimators minimise it, ``|y − z|``, or −log p_y.
-    labels : array-like of shape (n_classes,) or None
+    labels : array-like of shape (n_classes,) or None, default=None
         Classes in the order of the columns; by default those of `y_true`, sorted.
 
     Returns
@@ -208,7 +208,7 @@ def loss_quantiles(
         The losses, in any order.
     levels : array-like of numbers u in [0, 1]
         Shares of the rows: 0.5 for the median, 0.9 for what a tenth exceeds.
-    sample_weight : array-like of shape (n,) or None
+    sample_weight : array-like of shape (n,) or None, default=None
         A weight k counts like k rows.
 
     Returns

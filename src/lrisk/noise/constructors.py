@@ -125,7 +125,7 @@ def local_differential_privacy(
         Φ(s/2σ − εσ/s) − e^ε Φ(−s/2σ − εσ/s) ≤ δ (Balle and Wang, 2018, theorem 8).
     epsilon : float > 0
         The privacy budget ε; the smaller, the more noise.
-    delta : float in (0, 1) for "gaussian", 0 for "laplace"
+    delta : float in (0, 1) for "gaussian", 0 for "laplace", default=0.0
         The chance δ with which the promise may fail.
     sensitivity : float > 0, default=1.0
         Largest distance between two rows.

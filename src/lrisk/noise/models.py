@@ -104,7 +104,7 @@ class KnownCovariance(Noise):
     ----------
     cov : float, array of shape (d,) or (d, d), default=1.0
         Σ: one variance for all features, one for each, or the matrix.
-    target_cov : float, array of shape (d,) or None
+    target_cov : float, array of shape (d,) or None, default=None
         Cov(n, noise of the target), where the two are correlated (linear regression
         only). Further copies in `X2` must still be independent of each other: copies
         that share a part of the target's noise have a mean of more noise than Σ/m, so
@@ -187,7 +187,7 @@ class GaussianNoise(KnownCovariance):
     ----------
     cov : float, array of shape (d,) or (d, d), default=1.0
         Σ: one variance for all features, one for each, or the matrix.
-    target_cov : float, array of shape (d,) or None
+    target_cov : float, array of shape (d,) or None, default=None
         Cov(n, noise of the target), where the two are correlated (linear regression
         only). Further copies in `X2` must still be independent of each other: copies
         that share a part of the target's noise have a mean of more noise than Σ/m, so

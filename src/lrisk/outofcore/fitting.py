@@ -67,26 +67,26 @@ def fit(
         of them a table, a frame or a tuple (X, y) or (X, y, weights). Rows of 32 or 64
         bits that lie one after another in a file are read in place; everything else is
         written to `scratch` once.
-    target : str, int, array or path
+    target : str, int, array, path or None, default=None
         The name of a column; for arrays its place, an ``.npy`` file or an array of
         shape (n,). None where batches are tuples.
-    columns : list of str or int, or None
+    columns : list of str or int, or None, default=None
         The features, in this order; by default all but the target and the weight.
-    sample_weight : str, int, array, path or None
+    sample_weight : str, int, array, path or None, default=None
         As `target`; ≥ 0. Rows of weight 0 are left out.
     memory : int or str, default="2GB"
         What the process may come to hold, all in all. Vectors as long as the rows go
         to `scratch` where they would not fit.
-    scratch : path or None
+    scratch : path or None, default=None
         An existing folder for files without a name, which are gone with the process.
         None means the system's; it should lie on a disk, not in memory.
-    n_threads : int or None
+    n_threads : int or None, default=None
         Each works on a part of the rows; None means one for each processor. The result
         depends on it in the last digits only.
-    callback : callable or None
+    callback : callable or None, default=None
         Told of each iteration: a dict with ``"objective"``, ``"gap"``, ``"seconds"``
         and ``"reads"``, how often the features have been read so far.
-    weights_to : path or None
+    weights_to : path or None, default=None
         An ``.npy`` file to write λ of all rows to, which may take one more read;
         ``risk_weights_`` is then a map of it.
 

@@ -26,7 +26,7 @@ def predict(estimator: Any, source: Any, output: Any, columns: Any = None) -> Pa
         As of `lrisk.outofcore.fit`; batches may be arrays X alone.
     output : path
         The file to write; it is there once all of it is written.
-    columns : list or None
+    columns : list or None, default=None
         The features, in the order of the fit; by default those with the names of the
         fit, or all.
 

@@ -176,7 +176,7 @@ class Solver(Parameters):
         Parameters
         ----------
         objective : Objective
-        owner : str or None
+        owner : str or None, default=None
             Whose name the message begins with; None means the solver's.
         """
         self.validate()
@@ -198,13 +198,13 @@ class Solver(Parameters):
         Parameters
         ----------
         objective : Objective
-        start : array of shape (size,) or None
+        start : array of shape (size,) or None, default=None
             θ to begin from.
-        weights : array of shape (n,) or None
+        weights : array of shape (n,) or None, default=None
             λ of a solution near by, in the permutahedron.
-        rng : Generator or None
+        rng : Generator or None, default=None
             For solvers that draw rows at random.
-        monitor : callable or None
+        monitor : callable or None, default=None
             Told of each iteration.
 
         Raises

@@ -234,7 +234,7 @@ class FactoredSpace(LinearSpace):
         The features Φ of the n rows.
     n_scores : int, default=1
         Scores for each row; with more than one, scores have shape (n, k).
-    pivots : array of shape (r,) or None
+    pivots : array of shape (r,) or None, default=None
         Rows on which Φ is a lower triangle.
 
     See Also

@@ -39,15 +39,17 @@ class Kernel:
 
     Parameters
     ----------
-    name : str or callable
+    name : str or callable, default="rbf"
         ``"linear"`` x·x′, ``"poly"`` (γ x·x′ + c₀)^degree, ``"rbf"`` exp(−γ‖x − x′‖²),
         ``"laplacian"`` exp(−γ‖x − x′‖₁), ``"cosine"``, ``"precomputed"``, or a function
         of two rows.
-    gamma : float or None
+    gamma : float or None, default=None
         The rate γ; None means 1/n_features.
-    degree, coef0 : float
-        Degree and constant term c₀ of the ``"poly"`` kernel; other kernels ignore them.
-    params : mapping or None
+    degree : int, default=3
+        Degree of the ``"poly"`` kernel; other kernels ignore it.
+    coef0 : float, default=1
+        Constant term c₀ of the ``"poly"`` kernel; other kernels ignore it.
+    params : mapping or None, default=None
         Keyword arguments for a callable kernel.
 
     See Also
@@ -70,7 +72,7 @@ class Kernel:
         name: KernelName = "rbf",
         *,
         gamma: float | None = None,
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         params: Mapping[str, Any] | None = None,
     ) -> None:

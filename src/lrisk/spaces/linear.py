@@ -35,7 +35,7 @@ class LinearSpace(Space):
         Whether θ ends in a constant for each score.
     n_scores : int, default=1
         Scores for each row; with more than one, scores have shape (n, k).
-    offset : array of shape (d,) or None
+    offset : array of shape (d,) or None, default=None
         What is subtracted from every row wherever X is used, such as the column means.
 
     See Also

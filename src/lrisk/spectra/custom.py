@@ -16,10 +16,10 @@ class CustomSpectrum(Spectrum):
 
     Parameters
     ----------
-    cumulative : callable or None
+    cumulative : callable or None, default=None
         Vectorised S with S(0) = 0, S(1) = 1, non-decreasing: the share of the weight on
         the lowest fraction u of the losses.
-    weights : array-like of shape (k,) or None
+    weights : array-like of shape (k,) or None, default=None
         Non-negative weights of k equal slices of the mass, lowest losses first; they
         are divided by their sum. S is then piecewise linear.
 

@@ -15,8 +15,10 @@ class RankedRange(Spectrum):
 
     Parameters
     ----------
-    lower, upper : float in [0, 1], default=0.1 and 0.9
-        Quantiles of the losses between which rows count.
+    lower : float in [0, 1], default=0.1
+        Quantile of the losses above which rows count.
+    upper : float in [0, 1], default=0.9
+        Quantile of the losses up to which they do.
 
     See Also
     --------

@@ -63,7 +63,7 @@ class Extremile(Spectrum):
 
     Parameters
     ----------
-    r : float ≥ 1, default=2
+    r : float ≥ 1, default=2.0
         How many draws; 1 is the mean.
 
     See Also
@@ -134,7 +134,7 @@ class RiskSeekingExtremile(Extremile):
 
     Parameters
     ----------
-    r : float ≥ 1, default=2
+    r : float ≥ 1, default=2.0
         How many draws: 1 is the mean; the larger, the less large losses count.
 
     See Also
@@ -186,7 +186,7 @@ class ESRM(Spectrum):
 
     Parameters
     ----------
-    rho : float > 0, default=1
+    rho : float > 0, default=1.0
         Risk aversion; the weight of the worst row is e^ρ times that of the best.
 
     See Also

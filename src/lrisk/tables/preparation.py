@@ -104,7 +104,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : pandas or polars DataFrame, dict of columns, or array of shape (n, d)
-        y : ignored
+        y : ignored, default=None
 
         Returns
         -------
@@ -167,7 +167,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : array-like of str or None
+        input_features : array-like of str or None, default=None
             Names of the columns of the table, if it had none.
 
         Returns

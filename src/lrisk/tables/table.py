@@ -132,8 +132,8 @@ def table_of(
         The rows; an array has columns without names.
     target : str or array-like of shape (n,)
         Name of a column of a frame; the targets themselves otherwise.
-    task : {"auto", "regression", "classification"}
-    group, time, id : str or None
+    task : {"auto", "regression", "classification"}, default="auto"
+    group, time, id : str or None, default=None
         Names of columns. By default rows are told apart by a frame's own index, or by
         the first column in which (nearly) every row has a value of its own.
 

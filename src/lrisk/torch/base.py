@@ -65,7 +65,7 @@ class RiskEstimator(SpectrumEstimator):
             Of float32 or float64, on any device; not copied.
         y : tensor of shape (n_samples,)
             On the device of X.
-        sample_weight : tensor of shape (n_samples,) or None
+        sample_weight : tensor of shape (n_samples,) or None, default=None
             Non-negative; a weight k counts like k rows, exactly, and 0 like no row.
 
         Returns

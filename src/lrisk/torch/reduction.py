@@ -31,7 +31,7 @@ class SpectralRisk(torch.nn.Module):
     smoothing : {"l2", "entropy"} or None, default=None
         Only for spectra that increase. Its weights are found on the host, whatever the
         device of the losses.
-    nu : float, default=0
+    nu : float, default=0.0
         How much, > 0 with a smoothing. The smoothed risk is below the exact one by at
         most `spectrum.smoothing_bound(smoothing, nu, n)`.
 
@@ -108,7 +108,7 @@ class SpectralRisk(torch.nn.Module):
         ----------
         losses : tensor of shape (n,)
             Of float32 or float64, with a gradient unless in `torch.no_grad()`.
-        sample_weight : tensor of shape (n,) or None
+        sample_weight : tensor of shape (n,) or None, default=None
             A weight k counts like k rows. No gradient flows through it.
 
         Returns

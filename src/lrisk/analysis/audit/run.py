@@ -105,7 +105,8 @@ def audit(
         they are, less target and `id` if it is given; any other model numbers: text
         one-hot encoded, missing cells filled in, columns standardised. What shows which
         columns to look at, and the slips of single columns, are lrisk's own fits still.
-    predictions : str or array-like of shape (n,) or (n, n_classes), or None
+    predictions : str or array-like of shape (n,) or (n, n_classes), or None, \
+            default=None
         Predictions of a model that lives elsewhere, used as those of `estimator` are;
         or the name of the column that holds them, which is then not learnt from. They
         may be written as a target may, with units, say; what ``lrisk predict`` writes
@@ -124,24 +125,24 @@ def audit(
         Of the tail-risk fit.
     contamination : "auto" or float in [0, 0.5), default="auto"
         A number is taken at its word: so many rows are flagged.
-    group, time : str or None
+    group, time : str or None, default=None
         Columns by which rates of flagged rows and losses are told. Rows of one group
         are left out together of what an `estimator` is fitted to.
-    id : str or None
+    id : str or None, default=None
         Column that says which row is which, shown beside row numbers and not learnt
         from. By default a frame's own index, or the first column in which (nearly)
         every row has a value of its own.
     seed : int, default=0
         Where random numbers begin: the same seed gives the same result.
-    verdicts : mapping of row to word, sequence of words, or None
+    verdicts : mapping of row to word, sequence of words, or None, default=None
         "wrong" or "right" for rows that a person has looked at; rows count from 1.
         Wrong rows are flagged and right ones are not, whatever the fits say; and it is
         measured how often the fits' own flags are right.
-    compare : dict or None
+    compare : dict or None, default=None
         An earlier result's `to_dict()`.
-    source : str
+    source : str, default=""
         Name of the data, for the report.
-    progress : callable
+    progress : callable, default: nothing is called
         Told the name of each step and the share of the work done.
 
     Returns

@@ -79,10 +79,10 @@ class RegressionCalibration(OneToOneFeatureMixin, TransformerMixin, NoiseEstimat
         ----------
         X : array-like of shape (n_samples, n_features)
             Noisy rows.
-        y : ignored
-        X2 : array-like of shape (n_samples, n_features) or None
+        y : ignored, default=None
+        X2 : array-like of shape (n_samples, n_features) or None, default=None
             A second copy; shape (n_samples, m, n_features) for m further copies.
-        noise_scale : array-like or None
+        noise_scale : array-like or None, default=None
             For each row a factor on the noise's covariance, shape (n_samples,), or its
             own variances (n_samples, n_features) or covariance matrix.
 

@@ -71,6 +71,8 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
         Share of the noise that was corrected: `correction`, or less if the score has
         no root that far (then the fit warns).
     n_iter_ : int
+    location_, scale_ : arrays of shape (n_features,)
+        As in `NoiseCorrectedRegressor`.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
 
@@ -127,13 +129,13 @@ class NoiseCorrectedClassifier(ClassScores, NoiseEstimator):
         X : array-like of shape (n_samples, n_features)
             Noisy rows.
         y : array-like of shape (n_samples,)
-        X2 : array-like of shape (n_samples, n_features) or None
+        X2 : array-like of shape (n_samples, n_features) or None, default=None
             A second, independent copy of the rows; shape (n_samples, m, n_features) for
             m further copies.
-        noise_scale : array-like or None
+        noise_scale : array-like or None, default=None
             For each row a factor on the noise's covariance, shape (n_samples,), or its
             own variances (n_samples, n_features) or covariance matrix.
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             A row of weight k counts as k rows, each with noise of its own.
 
         Returns

@@ -80,7 +80,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         features, or the largest value that the noise allows.
     radius : "auto" or float, default="auto"
         B_w, the norm of the functions to compete with online.
-    angle : float in (0, π/2], default=π/2
+    angle : float in (0, π/2], default=np.pi / 2
         The angle β between the positive and the negative part of those functions; the
         ball online has the radius W = R·B_w/√(1 − cos β).
     learning_rate : {"auto", "theory"} or float, default="auto"
@@ -148,6 +148,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         full, with `gamma` and `target_bound` given, without `standardize` and with
         ``fit_intercept=False`` (a centre of noisy targets, too, has their noise);
         infinite otherwise.
+    location_, scale_ : arrays of shape (n_features,)
+        As in `NoiseCorrectedRegressor`.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
 
@@ -231,12 +233,12 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         X : array-like of shape (n_samples, n_features)
             Noisy rows.
         y : array-like of shape (n_samples,)
-        X2 : array-like of shape (n_samples, n_features) or None
+        X2 : array-like of shape (n_samples, n_features) or None, default=None
             A second, independent copy of the rows; shape (n_samples, m, n_features) for
             m further copies.
-        noise_scale : array-like of shape (n_samples,) or None
+        noise_scale : array-like of shape (n_samples,) or None, default=None
             A factor on the noise's covariance for each row (with `random_features`).
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             A row of weight k counts as k rows, each with noise of its own. With
             ``alpha="auto"`` a row lies in one fold of the cross-validation, however
             large its weight.

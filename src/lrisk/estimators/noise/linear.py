@@ -99,7 +99,8 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         `standardize`, whose scale has the rows' noise), with a `target_cov`, and once
         any of these, or the kind of noise, has changed during a stream.
     location_, scale_ : arrays of shape (n_features,)
-        Of the features, if `standardize`.
+        What is subtracted from the features, and what they are divided by; 0 and 1
+        without `standardize`.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
 
@@ -164,13 +165,13 @@ class NoiseCorrectedRegressor(RegressorMixin, NoiseEstimator):
         X : array-like of shape (n_samples, n_features)
             Noisy rows.
         y : array-like of shape (n_samples,)
-        X2 : array-like of shape (n_samples, n_features) or None
+        X2 : array-like of shape (n_samples, n_features) or None, default=None
             A second, independent copy of the rows; shape (n_samples, m, n_features) for
             m further copies.
-        noise_scale : array-like or None
+        noise_scale : array-like or None, default=None
             For each row a factor on the noise's covariance, shape (n_samples,), or its
             own variances (n_samples, n_features) or covariance matrix.
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : array-like of shape (n_samples,) or None, default=None
             A row of weight k counts as k rows, each with noise of its own.
 
         Returns

@@ -59,9 +59,9 @@ class OnlineKernel(OnlineSolver):
         Number of rounds, if known in advance (for ``"theory"``).
     feature_bound, target_bound : float or None, default=None
         Bounds of the theory, as in `OnlineSolver`.
-    budget : int or None
+    budget : int or None, default=None
         Largest number of support vectors; None keeps every row.
-    tolerance : float
+    tolerance : float, default=0.001
         Squared distance from the span of the support, relative to R², above which a row
         enters it.
 

@@ -34,17 +34,17 @@ class OnlineSolver(Parameters):
 
     Parameters
     ----------
-    learning_rate : "auto", "theory" or float
+    learning_rate : "auto", "theory" or float, default="auto"
         ``"auto"`` runs several constant steps side by side and follows the one whose
         average has the smallest corrected loss on the rows to come; ``"theory"`` takes
         the step of the regret bound.
-    radius : "auto" or float
+    radius : "auto" or float, default="auto"
         Of the ball the iterates are kept in.
-    average : bool
+    average : bool, default=True
         Predict with the average of the iterates.
-    horizon : int or None
+    horizon : int or None, default=None
         Number of rounds, if known in advance (for ``"theory"``).
-    feature_bound, target_bound : float or None
+    feature_bound, target_bound : float or None, default=None
         B_x̃ and B_ỹ of the theory, which the regret bound needs; None means running root
         mean squares.
 
@@ -235,7 +235,7 @@ class OnlineLinear(OnlineSolver):
         squared : array of shape (n,)
             ‖x̃‖² of a single copy of each row (mean over copies where the noise is
             unknown), of the mean otherwise.
-        path : array of shape (n, d) or None
+        path : array of shape (n, d) or None, default=None
             Receives the first candidate's iterate before each round.
         """
         self._check_state(len(state.W), state.W.shape[1] == rows.mean.shape[1])

@@ -43,7 +43,7 @@ class LSVRG(StochasticSolver):
         The step η. ``"auto"`` starts from the rows' smoothness and halves when F
         explodes, resuming from the last good epoch; ``"theory"`` is 2/((n + 8κ)μ) of
         Theorem 4 with κ = nσ_nL/μ + 1.
-    tol : float ≥ 0, default=0
+    tol : float ≥ 0, default=0.0
         Relative duality gap at which to stop; 0 means to run all epochs.
     certify_every : int or None, default=None
         Epochs between two looks at the gap (their time is kept apart in the history);

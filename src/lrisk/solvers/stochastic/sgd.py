@@ -88,7 +88,7 @@ class SGD(_Batches):
     learning_rate : "auto", "theory" or float, default="auto"
         The step η. ``"theory"`` is 1/(μ(t + 1)) of proposition 3 for Lipschitz losses;
         squared loss is not one, and takes 1/(μ(t + 1) + L).
-    tol : float ≥ 0, default=0
+    tol : float ≥ 0, default=0.0
         Relative duality gap at which to stop; 0 means to run all epochs.
     certify_every : int or None, default=None
         Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,
@@ -190,7 +190,7 @@ class SRDA(_Batches):
         An epoch is ⌊n/m⌋ steps.
     learning_rate : "auto" or float, default="auto"
         The factor η of the formula.
-    tol : float ≥ 0, default=0
+    tol : float ≥ 0, default=0.0
         Relative duality gap at which to stop; 0 means to run all epochs.
     certify_every : int or None, default=None
         Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,

@@ -35,7 +35,7 @@ class SOREL(StochasticSolver):
         Limit on epochs of n steps.
     learning_rate : "auto" or float, default="auto"
         Size of the inner steps.
-    tol : float ≥ 0, default=0
+    tol : float ≥ 0, default=0.0
         Relative duality gap at which to stop; 0 means to run all epochs.
     certify_every : int or None, default=None
         Epochs between two looks at the gap; None means 8 if there is a `tol` to reach,

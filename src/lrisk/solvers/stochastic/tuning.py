@@ -57,9 +57,10 @@ def tune_learning_rate(
         Its own learning rate does not matter; it is not changed.
     objective : Objective
         What is to be minimised.
-    grid : sequence of float
+    grid : sequence of float, default=(0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, \
+            1.0, 3.0)
         Rates to try.
-    seeds : sequence of int
+    seeds : sequence of int, default=(1, 2, 3, 4, 5)
         Seeds of the runs that are averaged.
 
     Returns

@@ -36,7 +36,7 @@ class SubquantileGradient(Solver):
 
     Parameters
     ----------
-    tol : float, default=0
+    tol : float, default=0.0
         Stop early once ‖g‖²/(2μ), which bounds what is left to gain on the current
         rows, is at most tol times the objective. 0 takes every step, as the paper does.
     max_iter : int, default=30000
