@@ -1,10 +1,12 @@
 """Fits and risks on a GPU: against the reading of X, and against plain PyTorch.
 
     python -m benchmarks.gpu [--check] [--rows N] [--columns D] [--fits F] [--profile]
+    python -m benchmarks.gpu --kernels
 
 ``--check`` compares small fits and risks on the GPU with those on the processor, and
-times nothing. Else times are of a clock on the wall, the GPU waited for: medians of
-interleaved pairs where two are compared, of as many runs as ``--fits`` for whole fits.
+times nothing; ``--kernels`` fits trimmed kernel models alone. Else times are of a clock
+on the wall, the GPU waited for: medians of interleaved pairs where two are compared, of
+as many runs as ``--fits`` for whole fits.
 A *read* is the time in which ``X.sum()`` takes. Every figure is printed once known.
 """
 
@@ -21,6 +23,7 @@ import numpy as np
 import torch
 
 import lrisk
+from benchmarks._gpu_kernels import kernels
 from lrisk.estimators.parted import start_of
 from lrisk.losses import Logistic, Squared
 from lrisk.partitions.engine import Local
@@ -352,6 +355,7 @@ def risks() -> None:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--kernels", action="store_true")
     parser.add_argument("--rows", type=float, default=5e7)
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--fits", type=int, default=4)
@@ -361,8 +365,8 @@ def main(arguments: list[str] | None = None) -> None:
         print("benchmarks.gpu: there is no GPU")
         return
     print(f"torch {torch.__version__} on {torch.cuda.get_device_name()}", flush=True)
-    if options.check:
-        check()
+    if options.check or options.kernels:
+        check() if options.check else kernels()
         return
     ceilings()
     risks()

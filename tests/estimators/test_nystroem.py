@@ -212,6 +212,18 @@ class TestRows:
         draw = drawn(keys, 2998, np.full(3000, 2.0))
         assert draw.weights.sum() == 6000 and draw.weights.max() == 4
 
+    @pytest.mark.parametrize("kinds", [3, 40, 2**63])
+    def test_few_of_many_are_drawn_with_all_their_copies(self, kinds):
+        rng = np.random.default_rng(0)
+        keys = rng.integers(kinds, size=1000, dtype=np.uint64)
+        weight = rng.uniform(size=1000)
+        values, first = np.unique(keys, return_index=True)
+        for count in (1, 2, 30, 400, 600, 2000):
+            draw = drawn(keys, count, weight)
+            np.testing.assert_array_equal(draw.rows, first[:count])
+            sums = [weight[keys == value].sum() for value in values[:count]]
+            np.testing.assert_allclose(draw.weights, sums, rtol=1e-12)
+
 
 class TestClasses:
     @pytest.mark.parametrize("spectrum", ["subquantile:0.8", "superquantile:0.2"])

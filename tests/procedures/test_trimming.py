@@ -328,3 +328,16 @@ def test_halves_are_tried_on_request_and_only_lower_the_objective():
             if starts == 0:
                 first = model.objective_
         assert fits[1].objective_ <= first
+
+
+def test_no_starts_leave_the_path_alone():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    y = np.where(rng.random(150) < 0.3, 5.0 * rng.normal(size=150), X[:, 0])
+    seen = []
+    for starts in ("auto", 0):
+        solver = Concentration(starts=starts, swaps=0)
+        model = lrisk.KernelRiskRegressor("subquantile:0.7", alpha=0.1, solver=solver)
+        model.fit(X, y)
+        seen.append({record["start"] for record in model.history_})
+    assert seen == [{"path", "elimination"}, {"path"}]

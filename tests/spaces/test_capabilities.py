@@ -107,6 +107,7 @@ def test_which_space_can_do_what(name):
         "linear": capabilities.LinearFunctions,
         "row_access": capabilities.RowAccess,
         "moments": capabilities.Moments,
+        "ridge_fits": capabilities.RidgeFits,
         "kernel_matrix": capabilities.KernelMatrix,
     }
     able = {

@@ -13,7 +13,9 @@ from .._validation import generator, validate_data
 from ..certificate import relative_gap
 from ..objective import Objective
 from ..procedures.nystroem import (
+    IN_MEMORY,
     Kept,
+    Rows,
     RowsToFit,
     begin_trimmed,
     default_steps,
@@ -33,10 +35,9 @@ from ..spaces import (
     KernelRows,
     KernelSpace,
     NystroemSpace,
-    SelectedRows,
     Space,
 )
-from ..spaces.nystroem import HELD_ENTRIES, Centres, kernel_scores
+from ..spaces.nystroem import HELD_ENTRIES, kernel_scores
 from ..spectra import parse_spectrum
 from .base import RiskEstimator
 from .problem import Fit, Problem
@@ -56,6 +57,7 @@ class KernelRiskEstimator(RiskEstimator):
     n_components: int | None
 
     _flags = ("warm_start",)
+    _ways: Rows = IN_MEMORY
 
     dual_coef_: Floats
     X_fit_: Any
@@ -125,7 +127,7 @@ class KernelRiskEstimator(RiskEstimator):
         loss, n_scores = self._loss(classes)
         ranking = Ranking(parse_spectrum(self.spectrum), n_rows, weight)
         if self._centred_ if again else self._by_centres(n_rows):
-            rows = X if whole else SelectedRows(X, np.flatnonzero(kept))
+            rows = X if whole else self._ways.selected(X, np.flatnonzero(kept))
             sought = RowsToFit(
                 Kernel.of(self),
                 rows,
@@ -134,6 +136,7 @@ class KernelRiskEstimator(RiskEstimator):
                 loss,
                 n_scores,
                 float(self.alpha),
+                self._ways,
             )
             begun = None
             centres = self.X_fit_ if again else None
@@ -141,21 +144,26 @@ class KernelRiskEstimator(RiskEstimator):
                 centres, begun = self._choose_centres(sought)
             space = self._space_of_centres(sought, centres)
             return Problem(sought.over(space), kept, classes, centres, True, begun)
-        rows = X if whole else X[kept]
+        rows = X if whole else self._ways.taken(X, np.flatnonzero(kept))
         if Kernel.of(self).precomputed and not whole:
             rows = rows[:, kept]
-        kernel = KernelSpace(Kernel.of(self), rows, n_scores=n_scores)
-        objective = Objective(ranking, loss, kernel, target, float(self.alpha))
+        space = self._space_of_rows(rows, n_scores)
+        objective = Objective(ranking, loss, space, target, float(self.alpha))
         if not self._direct(objective, X.shape[1]):
             objective = self._factored(objective)
         return Problem(objective, kept, classes, X)
 
-    def _space_of_centres(self, sought: RowsToFit, centres: Any) -> NystroemSpace:
+    def _space_of_rows(self, rows: Any, n_scores: int) -> Any:
+        """The kernel's space over the rows."""
+        return KernelSpace(Kernel.of(self), rows, n_scores=n_scores)
+
+    def _space_of_centres(self, sought: RowsToFit, centres: Any) -> Any:
         """The centres' span over all rows, their features held where they fit."""
         held = sought.X.shape[0] * centres.shape[0] <= HELD_ENTRIES
         mu = None if held else sought.alpha / sought.ranking.total
-        factor = Centres(sought.kernel, centres, mu)
-        return NystroemSpace(factor, sought.X, n_scores=sought.n_scores, held=held)
+        return self._ways.space(
+            sought.kernel, centres, mu, sought.X, sought.n_scores, held
+        )
 
     def _choose_centres(self, sought: RowsToFit) -> tuple[Any, Kept | None]:
         """Rows drawn from those that a pilot keeps, or from all; whom it keeps."""
@@ -163,7 +171,8 @@ class KernelRiskEstimator(RiskEstimator):
         assert self.n_components is not None
         count, X = int(self.n_components), sought.X
         if not sought.ranking.spectrum.trims:
-            return X[drawn_centres(X, count, second)].astype(np.float64), None
+            drawn = drawn_centres(X, count, second, self._ways)
+            return X[drawn].astype(np.float64), None
         solver = pilot_solver(self.solver)
         begun = begin_trimmed(sought, count, solver, (first, second))
         return X[begun.centres].astype(np.float64), begun.kept

@@ -47,6 +47,8 @@ SAMPLED, SAMPLE_STEPS = 20, 3
 CANDIDATES, ISOLATED = 3, 0.01
 #: Entries of X that are hashed at a time.
 HASHED = 100_000
+#: Factors that spread bits upwards, and the places by which they are folded downwards.
+MIXING, SPREAD = (0xD6E8FEB86659FD93, 0xA3B195354A39B70D), (31, 32)
 
 Keys = NDArray[np.uint64]
 
@@ -68,14 +70,19 @@ def row_keys(X: Any, salt: int, y: Floats | None = None) -> Keys:
         If given, it belongs to the row.
     """
     n, d = X.shape
-    draws = np.random.default_rng(salt)
-    salts = draws.integers(2**64, size=d + 1, dtype=np.uint64)
+    salts = salts_of(d, salt)
     keys = np.empty(n, dtype=np.uint64)
     for rows, block in row_blocks(X, max(1, HASHED // max(d, 1))):
         keys[rows] = _block_keys(block, salts)
     if y is not None:
         keys += _mixed(_bits(y) ^ salts[d])
     return _mixed(keys)
+
+
+def salts_of(n_features: int, salt: int) -> Keys:
+    """What is mixed into the bits of each column, and of the target last."""
+    draws = np.random.default_rng(salt)
+    return draws.integers(2**64, size=n_features + 1, dtype=np.uint64)
 
 
 def _block_keys(block: Any, salts: Keys) -> Keys:
@@ -99,10 +106,11 @@ def _bits(values: Any) -> Keys:
 
 def _mixed(bits: Keys) -> Keys:
     """Spread every bit over all: two rounds of multiplication and folding."""
-    bits = bits ^ (bits >> np.uint64(31))
-    for factor in (0xD6E8FEB86659FD93, 0xA3B195354A39B70D):
+    first, second = map(np.uint64, SPREAD)
+    bits = bits ^ (bits >> first)
+    for factor in MIXING:
         bits = bits * np.uint64(factor)
-        bits ^= bits >> np.uint64(32)
+        bits ^= bits >> second
     return bits
 
 
@@ -115,24 +123,71 @@ class Draw(NamedTuple):
 
 def drawn(keys: Keys, count: int, weights: Floats | None = None) -> Draw:
     """At most so many distinct rows, those of the lowest keys, in their order."""
-    values, first = np.unique(keys, return_index=True)
-    values, first = values[:count], first[:count]
-    place = np.minimum(np.searchsorted(values, keys), len(values) - 1)
-    copies = values[place] == keys
-    given = np.ones(int(copies.sum())) if weights is None else weights[copies]
-    return Draw(first, np.bincount(place[copies], weights=given).astype(np.float64))
+    among = np.arange(len(keys))
+    if 2 * count < len(keys):  # sorting fewer is enough, unless these are copies
+        lowest = np.flatnonzero(keys <= np.partition(keys, 2 * count)[2 * count])
+        if len(np.unique(keys[lowest])) >= count:
+            among = lowest
+    values, first = np.unique(keys[among], return_index=True)
+    values, first = values[:count], among[first[:count]]
+    own = among[keys[among] <= values[-1]]
+    given = np.ones(len(own)) if weights is None else weights[own]
+    place = np.searchsorted(values, keys[own])
+    return Draw(first, np.bincount(place, weights=given).astype(np.float64))
 
 
 # -- which rows to keep, and the centres -----------------------------------------------
+
+
+class Rows:
+    """What a search among centres asks of the rows: here of those in memory."""
+
+    def selected(self, X: Any, rows: Indices) -> Any:
+        """Some of the rows, read when they are asked for."""
+        return SelectedRows(X, rows)
+
+    def taken(self, X: Any, rows: Indices) -> Any:
+        """Some of the rows as a matrix of their own."""
+        return X[rows]
+
+    def keys(self, X: Any, salt: int, y: Floats | None = None) -> Keys:
+        """`row_keys`."""
+        return row_keys(X, salt, y)
+
+    def scores(self, kernel: Kernel, centres: Floats, X: Any, table: Floats) -> Floats:
+        """`kernel_scores`."""
+        return kernel_scores(kernel, centres, X, table)
+
+    def nearness(self, kernel: Kernel, X: Any, rows: Indices, others: Floats) -> Floats:
+        """Mean |k(x, z)| of some rows x over others; shape (m,)."""
+        return np.asarray(np.mean(np.abs(kernel(X[rows], others)), axis=1))
+
+    def space(
+        self,
+        kernel: Kernel,
+        centres: Any,
+        mu: float | None,
+        X: Any,
+        n_scores: int,
+        held: bool = False,
+    ) -> Any:
+        """The centres' span over the rows."""
+        factor = Centres(kernel, centres, mu)
+        return NystroemSpace(factor, X, n_scores=n_scores, held=held)
+
+
+IN_MEMORY = Rows()
 
 
 class RowsToFit(NamedTuple):
     """What is to be minimised over some rows, whatever the space.
 
     kernel : Kernel
-    X : array, memory map or CSR array of shape (n, d), or SelectedRows
+    X : array, memory map or CSR array of shape (n, d), SelectedRows, or what `rows` is
+        about
     y : targets as the loss wants them
     ranking : the spectrum over the rows
+    rows : how to compute with X
     """
 
     kernel: Kernel
@@ -142,11 +197,12 @@ class RowsToFit(NamedTuple):
     loss: Loss
     n_scores: int
     alpha: float
+    rows: Rows = IN_MEMORY
 
     def drawn(self, draw: Draw) -> "RowsToFit":
         """The same over distinct rows that were drawn."""
         ranking = Ranking(self.ranking.spectrum, len(draw.rows), draw.weights)
-        X = SelectedRows(self.X, draw.rows)
+        X = self.rows.selected(self.X, draw.rows)
         return self._replace(X=X, y=self.y[draw.rows], ranking=ranking)
 
     def over(self, space: Space) -> Objective:
@@ -193,17 +249,18 @@ class SampleFit(NamedTuple):
         theta = found.theta if factored is None else factored.coefficients(found.theta)
         return cls(rows, theta.reshape(-1, problem.n_scores), found.weights > 0)
 
-    def scores(self, kernel: Kernel, X: Any) -> Floats:
-        """Values at other rows, shape (n, k)."""
-        return kernel_scores(kernel, self.rows, X, self.table)
+    def scores(self, problem: RowsToFit) -> Floats:
+        """Values at the rows of a problem, shape (n, k)."""
+        return problem.rows.scores(problem.kernel, self.rows, problem.X, self.table)
 
-    def seen(self, kernel: Kernel, X: Any) -> Bools:
-        """Rows that are not all but orthogonal to the rows that the pilot keeps.
+    def seen(self, problem: RowsToFit, rows: Indices) -> Bools:
+        """Which of some rows are not all but orthogonal to those that the pilot keeps.
 
         Under a Gaussian kernel a row far from all others has its own target for a
         residual, which may be small; it would be a centre for itself alone.
         """
-        near = np.mean(np.abs(kernel(X, self.rows[self.kept])), axis=1)
+        kept = self.rows[self.kept]
+        near = problem.rows.nearness(problem.kernel, problem.X, rows, kept)
         return np.asarray(near >= ISOLATED * np.median(near))
 
 
@@ -229,8 +286,8 @@ def begin_trimmed(
     salts : tuple of int
         For the draws of rows and of centres.
     """
-    kernel, X, balanced = problem.kernel, problem.X, solver.class_balanced
-    keys = row_keys(X, salts[0], problem.y)
+    rows, X, balanced = problem.rows, problem.X, solver.class_balanced
+    keys = rows.keys(X, salts[0], problem.y)
     weight = problem.ranking.row_weight
     pilot = SampleFit.of(
         problem.drawn(drawn(keys, PILOT_ROWS, weight)), solver, salt=salts[0]
@@ -239,11 +296,11 @@ def begin_trimmed(
     if sampled(X.shape[0], n_components):
         draw = drawn(keys, SAMPLED * n_components, weight)
         some, numbers = problem.drawn(draw), draw.rows
-    kept = some.kept(pilot.scores(kernel, some.X), balanced)
+    kept = some.kept(pilot.scores(some), balanced)
     candidates = np.flatnonzero(kept.inliers)
-    own = row_keys(SelectedRows(some.X, candidates), salts[1])
+    own = rows.keys(rows.selected(some.X, candidates), salts[1])
     candidates = candidates[drawn(own, CANDIDATES * n_components).rows]
-    seen = pilot.seen(kernel, some.X[candidates])
+    seen = pilot.seen(some, candidates)
     centres = numbers[candidates[seen][:n_components]]
     if some is problem:
         return Beginning(centres, kept)
@@ -252,8 +309,8 @@ def begin_trimmed(
         alpha=problem.alpha * some.ranking.total / problem.ranking.total
     )
     double = X[centres].astype(np.float64)
-    factor = Centres(kernel, double, problem.alpha / problem.ranking.total)
-    space = NystroemSpace(factor, some.X, n_scores=problem.n_scores)
+    mu = problem.alpha / problem.ranking.total
+    space = rows.space(problem.kernel, double, mu, some.X, problem.n_scores)
     steps = Concentration(max_iter=SAMPLE_STEPS, class_balanced=balanced)
     found = concentrate(some.over(space), steps, kept)
     scores = space.at(X).scores(found.theta).reshape(-1, problem.n_scores)
@@ -275,9 +332,11 @@ def default_steps(n_rows: int, n_components: int) -> int:
     return 1 if sampled(n_rows, n_components) else SAMPLE_STEPS
 
 
-def drawn_centres(X: Any, n_components: int, salt: int) -> Indices:
+def drawn_centres(
+    X: Any, n_components: int, salt: int, rows: Rows = IN_MEMORY
+) -> Indices:
     """Centres from all rows, for spectra that leave none out."""
-    return drawn(row_keys(X, salt), n_components).rows
+    return drawn(rows.keys(X, salt), n_components).rows
 
 
 def concentrate(

@@ -5,10 +5,11 @@ where they begin and how they leave a poor floor:
 
 - linear space, squared loss: deterministic starts and elemental ones (FAST-LTS);
 - kernel space, squared loss: a path of penalties from heavy to the one asked for, each
-  fit starting from the rows the last one kept; elimination of rows one by one; then
-  exchanges of kept and excluded rows until none lowers the objective. A lower objective
-  is not always a lower test error: with a tiny penalty the path alone often predicts
-  better (``swaps=0``);
+  fit starting from the rows the last one kept; elimination of rows one by one
+  (``starts=0``: none); then exchanges of kept and excluded rows until none lowers the
+  objective. A lower objective is not always a lower test error: with a tiny penalty the
+  path alone often predicts better (``swaps=0``). A space that only solves for fits has
+  the path alone;
 - classes: such a path from a penalty as heavy as the losses curve, where the fit says
   only in which direction the classes lie, over the rows that are not far from all of
   them, and nowhere else unless random halves are asked for. A fit of all rows with a
@@ -29,6 +30,7 @@ from ..solvers import Solution
 from ..solvers.solution import Monitor
 from ..solvers.trimming.concentration import Concentration, Descent
 from ..solvers.trimming.refits import NewtonRefit, RidgeRefit, refit_for
+from ..solvers.trimming.trimmed_ridge import TrimmedRidge
 from ..spaces.capabilities import linear
 from .starts import (
     half_starts,
@@ -164,10 +166,13 @@ def _kernel_ridge(
     best = descent.run(refit, point, label="path" if len(path) > 1 else "median")
     if last is not None and descent.lower(last, best):
         best = last
-    weights = refit.ridge.eliminate(
+    ridge = refit.ridge
+    if not isinstance(ridge, TrimmedRidge) or solver.starts == 0:
+        return _exchanges(objective, solver, descent, refit, best)
+    weights = ridge.eliminate(
         objective.ranking.mass, 1.0 - objective.ranking.spectrum.support[1]
     )
-    greedy = refit.point(weights, refit.ridge.fit(weights))
+    greedy = refit.point(weights, ridge.fit(weights))
     greedy = descent.run(refit, greedy, label="elimination")
     if descent.lower(greedy, best):
         best = greedy
@@ -182,8 +187,11 @@ def _exchanges(
     best: Point,
 ) -> Point:
     """Exchange rows, then C-steps, as long as the objective falls and rounds last."""
+    ridge = refit.ridge
+    if not isinstance(ridge, TrimmedRidge):
+        return best
     for _ in range(exchange_rounds(objective, solver.swaps)):
-        moved = refit.ridge.exchange(descent.weights(best))
+        moved = ridge.exchange(descent.weights(best))
         if moved is None:
             return best
         weights, fit = moved

@@ -115,6 +115,14 @@ class Moments(Space, Protocol):
         ...
 
 
+class RidgeFits(Space, Protocol):
+    """A space that minimises Σc_i½(y_i − f(x_i))² + (μ/2)‖f‖² itself."""
+
+    def ridge(self, c: Floats, y: Floats, mu: float, *, rough: bool = False) -> Floats:
+        """θ of the minimiser, or near enough to see whose losses are lowest."""
+        ...
+
+
 class KernelMatrix(Bounded, Protocol):
     """The space of a kernel, which knows its matrix over the rows."""
 
@@ -145,6 +153,11 @@ def row_access(space: Space) -> RowAccess:
 def moments(space: Space) -> Moments:
     """A space, for those who need `moments`."""
     return cast(Moments, space)
+
+
+def ridge_fits(space: Space) -> RidgeFits:
+    """A space, for those who need `ridge`."""
+    return cast(RidgeFits, space)
 
 
 def kernel_matrix(space: Space) -> KernelMatrix:

@@ -101,21 +101,36 @@ class Centres:
     def __init__(self, kernel: Kernel, Z: Any, mu: float | None = None) -> None:
         self.kernel, self.given = kernel, Z
         K = np.asfortranarray(kernel(Z, Z))
-        m = len(K)
-        eps, largest = np.finfo(np.float64).eps, float(np.max(np.diag(K), initial=0.0))
-        tolerance = float(m * eps)
-        if mu is not None:
-            size = float(np.max(np.sum(np.abs(K), axis=0), initial=0.0))
-            rounding = eps * size**2 / m
-            drowned = rounding / max(self.share * mu * largest, 1e-300)
-            tolerance = max(tolerance, min(float(drowned), self.loosest))
+        largest = float(np.max(np.diag(K), initial=0.0))
+        size = float(np.max(np.sum(np.abs(K), axis=0), initial=0.0))
         factor, order, rank, _ = scipy.linalg.lapack.dpstrf(
-            K, tol=tolerance * largest, lower=1, overwrite_a=1
+            K, tol=self.least(len(K), largest, size, mu), lower=1, overwrite_a=1
         )
         self.used: Indices = np.asarray(order[:rank] - 1, dtype=np.int64)
         self.rows = Z[self.used]
         self.factor: Floats = np.asfortranarray(np.tril(factor[:rank, :rank]))
         self.count = int(rank)
+
+    @classmethod
+    def least(cls, m: int, largest: float, size: float, mu: float | None) -> float:
+        """What a centre has to add to those before it, k(z, z) without what they tell.
+
+        Parameters
+        ----------
+        m : int
+            Centres.
+        largest, size : float
+            The largest k(z, z), and the largest sum of sizes in a column of K.
+        mu : float or None
+            As of the class.
+        """
+        eps = float(np.finfo(np.float64).eps)
+        tolerance = m * eps
+        if mu is not None:
+            rounding = eps * size**2 / m
+            drowned = rounding / max(cls.share * mu * largest, 1e-300)
+            tolerance = max(tolerance, min(drowned, cls.loosest))
+        return tolerance * largest
 
     def inward(self, right: Floats) -> Floats:
         """L⁻¹ times columns."""

@@ -19,7 +19,27 @@ from .given import check_numbers, check_two, check_vector, check_weight, labels_
 from .rows import in_memory, on_device
 
 
-class RiskRegressor(RegressorMixin, RiskEstimator):
+class NumberScores(RegressorMixin):
+    """The score of regressors of tensors."""
+
+    def predict(self, X: Any) -> Tensor:
+        """Predict targets."""
+        raise NotImplementedError
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions."""
+        away = self.predict(X)
+        y = check_numbers(self, y, X)
+        w = check_weight(self, sample_weight, X)
+        w = torch.ones_like(y) if w is None else w
+        left = float(w @ (y - away).square_())
+        spread = float(w @ (y - (w @ y) / w.sum()).square_())
+        if spread == 0.0:  # as scikit-learn's
+            return 1.0 if left == 0.0 else 0.0
+        return 1.0 - left / spread
+
+
+class RiskRegressor(NumberScores, RiskEstimator):
     """`lrisk.RiskRegressor` of tensors, fitted on the device on which they lie.
 
     The same objective and the same certificate. Sums are of 64 bits whatever the rows
@@ -106,18 +126,6 @@ class RiskRegressor(RegressorMixin, RiskEstimator):
     def predict(self, X: Any) -> Tensor:
         """Predict targets; a tensor of shape (n_samples,)."""
         return self._scores(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions."""
-        away = self.predict(X)
-        y = check_numbers(self, y, X)
-        w = check_weight(self, sample_weight, X)
-        w = torch.ones_like(y) if w is None else w
-        left = float(w @ (y - away).square_())
-        spread = float(w @ (y - (w @ y) / w.sum()).square_())
-        if spread == 0.0:  # as scikit-learn's
-            return 1.0 if left == 0.0 else 0.0
-        return 1.0 - left / spread
 
     def _target(self, y: Any, weight: Tensor | None, X: Tensor) -> Target:
         return Target(check_numbers(self, y, X), weight)

@@ -53,7 +53,7 @@ class Concentration(Solver):
         to 150 rows, where they cost little. For classes: fits of random halves beside
         the path of penalties, none under ``"auto"``; they lower the objective, and with
         it often the accuracy. Squared loss in a kernel space has deterministic starts
-        only.
+        only: the path of penalties and, unless this is 0, elimination of rows.
     swaps : int or "auto", default="auto"
         Rounds of exact exchanges in kernel spaces with squared loss; ``"auto"`` allows
         what costs no more than the fit itself.

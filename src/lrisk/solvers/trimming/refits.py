@@ -13,7 +13,7 @@ from ..._typing import Floats
 from ...losses import Squared
 from ...objective import Objective, Point
 from ...ranking import Ranking
-from ...spaces.capabilities import linear, moments
+from ...spaces.capabilities import linear, moments, ridge_fits
 from ...spectra import Mean, Spectrum
 from .._linalg import solve_positive
 from ..certified.coordinates import Coordinates, newton_step
@@ -59,11 +59,35 @@ def refit_for(objective: Objective) -> Refit:
         return RangeRefit(objective)
     if objective.loss.flat:
         return MeanRefit(objective)
-    if hasattr(objective.space, "moments") and isinstance(objective.loss, Squared):
+    sums = hasattr(objective.space, "moments") or hasattr(objective.space, "ridge")
+    if sums and isinstance(objective.loss, Squared):
         return MomentRefit(objective)
     if hasattr(objective.space, "gram"):
         return NewtonRefit(objective)
     return RidgeRefit(objective)
+
+
+class SpaceRidge:
+    """Ridge fits by a space that solves for them itself: fits only, no exchanges.
+
+    Parameters
+    ----------
+    objective : Objective
+    mu : float or None
+        Penalty μ to use in place of the objective's own.
+    """
+
+    def __init__(self, objective: Objective, mu: float | None = None) -> None:
+        self.objective = objective
+        self.mu = objective.mu if mu is None else mu
+
+    def fit(self, weights: Floats) -> TrimmedFit:
+        """Minimise Σλ_i ½r_i² + (μ/2)‖f‖²; at the minimum that is (μ/2)yᵀc."""
+        space, y = self.objective.space, self.objective.y
+        on_the_way = self.mu != self.objective.mu
+        theta = ridge_fits(space).ridge(weights, y, self.mu, rough=on_the_way)
+        value = 0.5 * self.mu * float(y @ theta)
+        return TrimmedFit(theta, y - space.scores(theta), value)
 
 
 class RidgeRefit:
@@ -82,7 +106,10 @@ class RidgeRefit:
             rule = "a subquantile in a kernel space as it is"
             remedy = "factor the kernel first"
             raise ValueError(refused("lrisk", "spectrum", rule, spectrum, remedy))
-        self.ridge = TrimmedRidge(objective, spectrum.support[1], mu)
+        if hasattr(objective.space, "ridge"):
+            self.ridge: TrimmedRidge | SpaceRidge = SpaceRidge(objective, mu)
+        else:
+            self.ridge = TrimmedRidge(objective, spectrum.support[1], mu)
 
     def __call__(self, weights: Floats, point: Point) -> Point:
         """Minimise Φ(·, λ)."""
@@ -98,7 +125,7 @@ class RidgeRefit:
 
 
 class MomentRefit:
-    """Squared loss over features that are read in blocks: one pass, one solve."""
+    """Squared loss over rows that are summed up in blocks, or that solve themselves."""
 
     exact = True
 
@@ -107,8 +134,11 @@ class MomentRefit:
 
     def __call__(self, weights: Floats, point: Point) -> Point:
         """Minimise Φ(·, λ): (Σλφφᵀ + μ)θ = Σλyφ."""
-        gram, right = moments(self.objective.space).moments(weights, self.objective.y)
-        gram[np.diag_indices_from(gram)] += self.objective.mu
+        space, y, mu = self.objective.space, self.objective.y, self.objective.mu
+        if hasattr(space, "ridge"):
+            return self.objective.at(ridge_fits(space).ridge(weights, y, mu))
+        gram, right = moments(space).moments(weights, y)
+        gram[np.diag_indices_from(gram)] += mu
         return self.objective.at(solve_positive(gram, right))
 
 
