@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lrisk.losses import LOSSES
+from lrisk.losses import LOSSES, Squared
 from lrisk.objective import Objective
 from lrisk.ranking import Ranking
 from lrisk.spaces import LinearSpace
@@ -233,3 +233,18 @@ def test_a_constant_of_all_multinomial_intercepts_costs_a_step_nothing():
         objective.hessian(point, weights), -objective.gradient(point, weights)
     )
     assert step[-3:].sum() == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("spectrum", ["extremile:2", "extremile:20", "esrm:1"])
+def test_rough_ranks_say_what_may_be_missing(spectrum):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5000, 2)), rng.normal(size=5000)
+    ranking = Ranking(parse_spectrum(spectrum), 5000)
+    objective = Objective(ranking, Squared(), LinearSpace(X, intercept=False), y, 1.0)
+    for theta in rng.normal(size=(5, 2)):
+        scores = objective.space.scores(theta)
+        fine = objective.evaluate(theta, scores)
+        rough = objective.evaluate(theta, scores, exact=False)
+        assert fine.missing == fine.doubt == 0.0
+        assert 0.0 < fine.value - rough.value <= rough.missing <= 1e-6 * fine.value
+        assert rough.doubt == rough.missing

@@ -70,6 +70,15 @@ def test_a_walk_demands_more_of_a_smaller_fall(losses):
     assert digits[-1] <= MOST_DIGITS
 
 
+def test_each_digit_leaves_a_quarter_in_doubt():
+    """A fall 256 times smaller takes four digits more."""
+    fineness, now = first(np.random.default_rng(0).random(5000))
+    for more in range(5):
+        fall = now.doubt / DOUBT / 4.0**more * 1.01
+        digits, _ = fineness.of_walk(now, fall)
+        assert digits == now.digits + more
+
+
 def test_near_the_goal_a_walk_is_ranked_as_a_proof_may_need(losses):
     fineness, now = first(losses)
     fineness.goal = 1e-6

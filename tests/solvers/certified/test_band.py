@@ -203,6 +203,22 @@ def test_rounds_end_at_the_limit_where_the_gap_is_proven_or_where_it_stands(prob
     assert search.width == 400  # tripled each time, up to all rows
 
 
+def test_a_proof_that_is_given_is_the_one_that_counts(problem):
+    """Where the curvature of a loss tells nothing, dual points do."""
+    search, asked = rounds(problem(spectrum="superquantile:0.9", n=400)), []
+
+    def prove(held):
+        asked.append(held)
+        return 0.125 * held.primal
+
+    search._prove = prove
+    search._round()
+    progress, held = search.progress, asked[0]
+    assert len(asked) == 1
+    expected = held.primal - held.excess - 0.125 * held.primal
+    assert progress.dual == pytest.approx(expected, rel=1e-12)
+
+
 def test_without_a_band_there_is_no_round(problem):
     search = rounds(problem(n=50))
     search.rows._parted = lambda width: (np.arange(3), np.zeros(50), 0.0)

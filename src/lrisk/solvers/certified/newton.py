@@ -101,12 +101,15 @@ class Newton(Solver):
         solution = self._continue(within, start, weights, monitor)
         coef, intercept = space.split(solution.theta)
         table = [basis @ coef, intercept[None]] if space.intercept else [basis @ coef]
+        inside = space.scores(solution.theta)
         solution = replace(solution, theta=np.vstack(table).ravel())
+        if not np.isfinite(solution.gap):  # nothing is claimed
+            return solution
         lost = np.empty(space.n_rows)
         for rows, block in linear(objective.space).blocks():
             block = block[:, : len(basis)] - space.X[rows] @ basis.T
             lost[rows] = np.sqrt(np.einsum("ij,ij->i", block, block))
-        doubt = _doubt(objective, solution, lost)
+        doubt = _doubt(objective, solution, inside, lost)
         known = relative_gap(objective, solution.objective, doubt)
         if known <= max(self.tol, TRUSTED):
             return solution
@@ -291,20 +294,35 @@ def newton_size(space: Space) -> int:
     return columns * space.n_scores
 
 
-def _doubt(objective: Objective, solution: Solution, lost: Floats) -> float:
-    """How far F and its bound may be off if each row is known up to a length only.
+def _doubt(
+    objective: Objective, solution: Solution, inside: Floats, lost: Floats
+) -> float:
+    """How far F and its bound may be off where rows x are not quite those rotated, z.
 
-    The gradient errs by ε = Σλ‖ℓ′‖·lost, so the bound by ‖w‖ε + ε²/2μ; what F is at θ
-    can be seen.
+    With e the scores of x − z at θ, and ε = Σλ‖ℓ′‖‖x − z‖ what the gradient may err by,
+    the bound errs by Σλℓ′e + ε√(2·slack/μ) + ε²/2μ; what F is at θ can be seen.
+
+    Parameters
+    ----------
+    objective : Objective
+        Over x.
+    solution : Solution
+    inside : array of shape (n,) or (n, k)
+        Scores of z at θ.
+    lost : array of shape (n,)
+        ‖x − z‖.
     """
     point = objective.at(solution.theta)
-    slopes = objective.loss.derivative(objective.y, point.scores)
-    lengths = np.linalg.norm(slopes.reshape(len(lost), -1), axis=1)
-    error = float(solution.weights @ (lengths * lost))
-    norm = float(np.sqrt(objective.space.inner(solution.theta, solution.theta)))
+    table = (len(lost), -1)
+    slopes = objective.loss.derivative(objective.y, point.scores).reshape(table)
+    apart = (point.scores - inside).reshape(table)
+    share = solution.weights * np.linalg.norm(slopes, axis=1)
+    doubt = float(share @ np.linalg.norm(apart, axis=1))
     if objective.mu > 0.0:
-        norm += error / (2.0 * objective.mu)
-    return max(norm * error, abs(objective.value(point) - solution.objective))
+        error, gap = float(share @ lost), max(solution.objective - solution.dual, 0.0)
+        doubt += error * float(np.sqrt(2.0 * gap / objective.mu))
+        doubt += error * (error / (2.0 * objective.mu))
+    return max(doubt, abs(objective.value(point) - solution.objective))
 
 
 def _decrement(
