@@ -224,7 +224,7 @@ class Steps(NamedTuple):
         """The last digit, if most rows that do not fit exactly are off by no more."""
         off = np.abs(residuals - np.median(residuals))
         off = off[off > C.exact * self.digit]
-        few = len(off) < C.fewest_rounded
+        few = len(off) < C.fewest_alike
         rounded = not few and np.median(off) <= C.rounded_by * self.digit
         return self.digit if rounded else 0.0
 

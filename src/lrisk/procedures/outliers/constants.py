@@ -102,33 +102,37 @@ class Constants:
     #: (`test_a_wrong_value_is_named_before_a_target_that_fits`).
     equal_narrow: float = 0.45
     equal_wide: float = 0.48
-    #: Scales within which a residual is exact, and the share of rows that need not be.
-    #: The scale of exact data is that of their rounding and of the model's penalty.
+    #: Scales within which a residual is exact. The scale of exact data is that of their
+    #: rounding and of the model's penalty.
     exact: float = 0.05
-    most_inexact: float = 0.35
+    #: Largest share of rows that need not be exact beside an exact relation, or that a
+    #: group apart has.
+    largest_minority: float = 0.35
     #: Chance above which a row is flagged. Taste: expected false flags stay below 30 %.
     flagged_above: float = 0.7
-    #: Least rows of a tail, and the expected number of rows beyond a row below which it
-    #: is too far out for its population: one clean table of twenty has such a row.
+    #: Least rows of a tail.
     least_tail: int = 8
-    too_far: float = 0.05
+    #: What is not expected: a row so far out that fewer lie beyond it in a table, which
+    #: one clean table of twenty has; shares outside an interval, at each of its ends.
+    unexpected: float = 0.05
     #: What a residual adds to a chance at most: it orders rows of equal chance.
     order: float = 1e-3
     #: Core scales on either side of its mode that are the core.
     core_reach: float = 2.5
 
-    #: Rows off by so many last digits of the target, at least so many of them, are
-    #: rounded. A feature that was rounded, too, is half a digit more or less.
+    #: Rows off by so many last digits of the target are rounded. A feature that was
+    #: rounded, too, is half a digit more or less.
     rounded_by: float = 1.5
-    fewest_rounded: int = 3
+    #: Rows that make a pattern, of rounding or of values in another unit: two may agree
+    #: by chance. Taste.
+    fewest_alike: int = 3
 
     # -- the share and its interval ----------------------------------------------------
 
     #: Degrees of freedom of a core that is all but Gaussian.
     nearly_gaussian: float = 20.0
-    #: Resamples behind the interval, and the share of them outside at each end.
+    #: Resamples behind the interval.
     resamples: int = 25
-    interval_tail: float = 0.05
     #: Evidence below which an interval reaches down to zero: odds of 400 to 1.
     weak_evidence: float = 12.0
 
@@ -140,20 +144,18 @@ class Constants:
     value_gap: float = 2.0
     #: Distinct values below which a column has no scale to be far by.
     fewest_values: int = 10
-    #: Least rows and largest share of rows that may be far out in one column.
-    fewest_far_values: int = 3
+    #: Largest share of rows that may be far out in one column.
     most_far_values: float = 0.25
-    #: Misfit with the expected values, relative to that with the given ones, and the
-    #: least misfit of a row with its given value, in scales.
+    #: Misfit with the expected values, relative to that with the given ones.
     believed_below: float = 0.7
-    value_misfit: float = 3.0
     #: Chance given to a row with a value that y contradicts.
     wrong_value_chance: float = 0.9
 
     # -- groups of rows apart in X -----------------------------------------------------
 
-    #: Neighbours of a row that must be near; one may be a copy or another stray row.
-    gap_neighbours: int = 5
+    #: Least rows of a group, and neighbours of a row that must be near: fewer may be
+    #: copies or other stray rows. Taste.
+    fewest_of_group: int = 5
     #: Neighbours that link rows, and rows up to which links are looked for (time).
     links: int = 10
     linked_rows: int = 2000
@@ -163,13 +165,9 @@ class Constants:
     tight: float = 0.5
     #: Deviations of the others by which a tight group must lie away from them.
     group_away: float = 5.0
-    #: Share of the other rows that must hang together.
-    one_cloud: float = 0.5
     #: Radii of a group within which all rows are of it.
     group_round: float = 2.0
-    #: Least rows of a group, largest share of all rows, most groups of a kind.
-    fewest_of_group: int = 5
-    largest_group: float = 0.35
+    #: Most groups of a kind.
     most_groups: int = 5
     #: Least gain in squared error by leaving out a group.
     group_gain: float = 0.05
@@ -189,9 +187,8 @@ class Constants:
     #: parameters up to which some do, beside 30 % of wrong ones: see above.
     elemental_columns: int = 30
     elemental_parameters: int = 11
-    #: Principal directions in which rows far out are looked for, and C-steps at most.
+    #: Principal directions in which rows far out are looked for.
     directions: int = 10
-    concentration_steps: int = 20
     #: Rows for each parameter below which a half says nothing: its line passes through.
     rows_a_parameter: int = 4
     #: Spreads from the median beyond which a target has no say in the first line of so
@@ -201,7 +198,7 @@ class Constants:
     #: Leverage, in units of the mean p/n, up to which a row is near. Rows of skewed
     #: columns reach four times the mean; ten is 5 deviations of one column, 11 of ten.
     usual_leverage: float = 10.0
-    #: Rounds of weighing, at most.
+    #: Rounds of weighing, and C-steps, at most.
     rounds: int = 12
     #: Scales beyond which a residual counts like one at the edge: a Gaussian's one in
     #: 370.

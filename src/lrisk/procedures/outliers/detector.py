@@ -85,7 +85,7 @@ class Detector(NamedTuple):
         """The chance of rows with these residuals, in noise scales, not to belong."""
         chance = self.chance(compress(away, C.far_residual), share)
         beyond = self.tails.expected_beyond(away)
-        far = np.flatnonzero((beyond < C.too_far) & (chance <= C.flagged_above))
+        far = np.flatnonzero((beyond < C.unexpected) & (chance <= C.flagged_above))
         if share != 0.0 and len(far):
             far = far[~self.apart(X[far])]
             chance[far] = 1.0 - beyond[far]
@@ -119,7 +119,7 @@ class Detector(NamedTuple):
         if self.discovery is not None and share is None:
             chance = np.minimum(chance, 1.0 - self.discovery.at(u))
         beyond = self.tails.expected_beyond(away)
-        far = np.where(beyond < C.too_far, 1.0 - beyond, 0.0)
+        far = np.where(beyond < C.unexpected, 1.0 - beyond, 0.0)
         return np.minimum(misfit, np.maximum(chance, far))
 
     def chance(self, u: Floats, share: float | None = None) -> Floats:

@@ -59,7 +59,7 @@ def far_values(column: Floats) -> Bools:
     distance, others = sides.distance(column), column[column != sides.middle]
     if 2 * len(others) < len(column):
         values, counts = np.unique(others, return_counts=True)
-        rare = values[counts == max(counts.max(), C.fewest_far_values)]
+        rare = values[counts == max(counts.max(), C.fewest_alike)]
         if np.any(sides.distance(rare) > C.far_value):
             return nobody
     return np.asarray(distance > C.far_value)
@@ -71,7 +71,7 @@ def suspected_columns(X: Floats) -> list[tuple[int, Bools]]:
     for j, column in enumerate(np.ascontiguousarray(X.T)):
         far = far_values(column)
         count = far.sum()
-        if not C.fewest_far_values <= count <= C.most_far_values * len(column):
+        if not C.fewest_alike <= count <= C.most_far_values * len(column):
             continue
         distance = Sides.of(column).distance(column)
         if distance[far].min() >= C.value_gap * max(float(distance[~far].max()), 1.0):
@@ -94,12 +94,12 @@ def contradicted_values(X: Floats, y: Floats, known: Indices, outliers: Bools) -
     explainer = Explainer.of(X[base])
     for j, far in suspects:
         rows = np.flatnonzero(far & ~outliers)
-        if len(rows) < C.fewest_far_values:
+        if len(rows) < C.fewest_alike:
             continue
         usual = X[rows].copy()
         usual[:, j] = explainer.expected(X[rows])[:, j]
         given = np.abs(y[rows] - reference.predict(X[rows]))
         expected = np.abs(y[rows] - reference.predict(usual))
         if np.median(expected) < C.believed_below * np.median(given):
-            wrong[rows[(given > C.value_misfit * scale) & (expected < given)]] = True
+            wrong[rows[(given > C.held_beyond * scale) & (expected < given)]] = True
     return wrong

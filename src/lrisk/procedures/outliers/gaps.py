@@ -14,14 +14,14 @@ def apart_from(rows: Floats, others: Floats) -> Bools:
     """
     if len(others) == 0:
         return np.ones(len(rows), dtype=bool)
-    k = min(C.gap_neighbours, len(others) - 1)
+    k = min(C.fewest_of_group, len(others) - 1)
     theirs = np.partition(squared_distances(rows, others), k, axis=1)[:, k]
     return np.asarray(theirs > _reach(others))
 
 
 def _reach(rows: Floats) -> float:
     """Squared: twice as far as nearly all rows are from their fifth neighbour."""
-    k = min(C.gap_neighbours, len(rows) - 1)
+    k = min(C.fewest_of_group, len(rows) - 1)
     among = squared_distances(rows, rows)
     rounding = 1e-12 * float(among.max())  # rows may be copies of each other
     own = np.partition(among, k, axis=1)[:, k]
@@ -41,7 +41,7 @@ def alone(rows: Floats, near: Bools) -> Bools:
     if len(far) == 0 or len(own) < 2:
         return out
     others = np.concatenate([own, _at_most(far)])
-    k = min(C.gap_neighbours, len(others) - 1)
+    k = min(C.fewest_of_group, len(others) - 1)
     theirs = np.partition(squared_distances(rows[far], rows[others]), k, axis=1)[:, k]
     out[far] = theirs > _reach(rows[own])
     return out

@@ -67,7 +67,7 @@ def _neighbours(squares: Floats) -> tuple[Floats, Bools]:
 def _is_one_cloud(squares: Floats) -> bool:
     """Whether most rows hang together: among many clouds a tight one is no surprise."""
     near = _neighbours(squares)[1]
-    return bool(np.max(_sizes(near | near.T)[0]) >= C.one_cloud * len(squares))
+    return bool(2 * np.max(_sizes(near | near.T)[0]) >= len(squares))
 
 
 def _radius(Z: Floats) -> float:
@@ -98,7 +98,7 @@ def _rounded_off(Z: Floats, component: Bools) -> Bools:
     squares = np.sum((Z - np.median(Z[component], axis=0)) ** 2, axis=1)
     reach = C.group_round * C.group_round * float(np.quantile(squares[component], 0.9))
     group = component | (squares <= reach)
-    return group if group.sum() <= C.largest_group * len(Z) else component
+    return group if group.sum() <= C.largest_minority * len(Z) else component
 
 
 def _components(links: Bools, Z: Floats) -> list[Bools]:
@@ -110,7 +110,7 @@ def _components(links: Bools, Z: Floats) -> list[Bools]:
     out = np.bincount(labels, weights=np.einsum("ij,ij->i", Z, Z)) / sizes
     order = np.lexsort((-out, -sizes))
     few = (sizes[order] >= C.fewest_of_group) & (
-        sizes[order] <= C.largest_group * len(labels)
+        sizes[order] <= C.largest_minority * len(labels)
     )
     return [labels == label for label in order[few][: C.most_groups]]
 

@@ -74,9 +74,7 @@ class Concentrated(NamedTuple):
     half: Bools
 
 
-def _concentrated(
-    rows: Rows, half: Bools, steps: int = C.concentration_steps
-) -> Concentrated:
+def _concentrated(rows: Rows, half: Bools, steps: int = C.rounds) -> Concentrated:
     """C-steps: fit a half, take the half that it fits best, and again."""
     best: Concentrated | None = None
     for _ in range(steps):

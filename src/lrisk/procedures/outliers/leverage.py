@@ -34,7 +34,7 @@ def _may_pull(rows: Bools, leverage_rows: Bools) -> bool:
     return bool(
         C.fewest_of_group
         <= np.sum(rows & ~leverage_rows)
-        <= C.largest_group * len(leverage_rows)
+        <= C.largest_minority * len(leverage_rows)
     )
 
 
@@ -62,7 +62,7 @@ def find_leverage_rows(
         best = min(trials, key=lambda trial: trial.error)
         found = leverage_rows.copy()
         found[left] = best.leverage_rows
-        if best.error > 1.0 - C.group_gain or found.sum() > C.largest_group * len(y):
+        if best.error > 1.0 - C.group_gain or found.sum() > C.largest_minority * len(y):
             break
         leverage_rows = found
         suspected = [

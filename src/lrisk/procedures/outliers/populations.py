@@ -214,7 +214,7 @@ def split(u: Floats) -> Split:
 
 def is_exact(u: Floats) -> bool:
     """Whether most rows fit so exactly that what is left of them is no noise."""
-    return bool(np.mean(np.abs(u) < C.exact) > 1.0 - C.most_inexact)
+    return bool(np.mean(np.abs(u) < C.exact) > 1.0 - C.largest_minority)
 
 
 def _beside_exact_rows(u: Floats) -> Split:

@@ -35,7 +35,7 @@ def estimated_share(
         ]
     low, high = np.quantile(
         shares or [found.share],
-        [C.interval_tail, 1.0 - C.interval_tail],
+        [C.unexpected, 1.0 - C.unexpected],
     )
     low = min(float(low), 0.97 * float(np.mean(flagged)) - 0.005)
     if mixture.evidence < C.weak_evidence:

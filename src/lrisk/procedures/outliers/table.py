@@ -133,7 +133,7 @@ def _all_rows(
     share, interval = estimated_share(
         found.mixture, u, misfit > C.flagged_above, resample_seed
     )
-    far = (beyond < C.too_far) & compared & (misfit <= C.flagged_above)
+    far = (beyond < C.unexpected) & compared & (misfit <= C.flagged_above)
     apart = detector.apart(X, misfit > 0.5)
     # Rows too far out do not vouch for each other: they may be all that is known of
     # their place.
