@@ -373,6 +373,9 @@ def test_rows_that_fit_least_are_listed_where_none_is_flagged():
     words = Outline(render(audit)).words()
     assert "24.7 noise scales" in words and "A noise scale is" in words
     assert words.index("row 7") < words.index("row 3")
+    ids = [f"A{i}" for i in range(30)]
+    assert "row 7 (<bdi>A6</bdi>)" in render(replace(audit, ids=ids))
+    assert "A6" not in render(replace(audit, ids=ids), redact=True)
 
 
 def test_numbers_in_words_agree_with_the_audit():

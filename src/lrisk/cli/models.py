@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from .._params import refused
 from .._typing import AnyArray, Floats, Indices
 from ..tables import Column, Preparation, TablePreparation, table_of
+from ..tables.columns import short_number
 from ..tables.table import column_names, columns_of
 from .registry import counterpart, estimator_named, kind_of
 from .settings import apply_settings
@@ -157,8 +158,9 @@ def _held_out_score(estimator: Any, source: _Source, seed: int) -> str:
     if classes:
         own, constant = every.mean(axis=0)
         return f"{seen} {own:.1%} right (always the commonest class: {constant:.1%})"
-    own, constant = np.median(every, axis=0)
-    return f"{seen} median |error| {own:.4g} (always the median: {constant:.4g})"
+    four = [float(f"{value:.4g}") for value in np.median(every, axis=0)]  # digits
+    own, constant = map(short_number, four)
+    return f"{seen} median |error| {own} (always the median: {constant})"
 
 
 def _supervised(data: Any, target: str | None, task: str) -> _Source:

@@ -23,6 +23,7 @@ from ..analysis.audit.wording import (
     tail_words,
 )
 from ..report.text import printable
+from ..tables.table import own_name
 
 #: Rows, and findings of a section, printed.
 WORST, MOST = 10, 5
@@ -144,8 +145,8 @@ def _print_rows(result: AuditResult, console: Console) -> None:
     console.print(f"\n[bold]{title}[/]")
     for row in rows:
         words = plain(" ".join(result.reason_words(row)))
-        name = result.ids[row - 1] if result.ids else ""
-        own = f" ({plain(name, 40)})" if name and name != str(row) else ""
+        name = own_name(result.ids, row)
+        own = f" ({plain(name, 40)})" if name else ""
         console.print(f"  row {row}{own}: {words}" if words else f"  row {row}{own}")
     note = f"{COUNTING} {NOISE_SCALE}" if result.task == "regression" else COUNTING
     console.print(f"  ({note})", style="dim")

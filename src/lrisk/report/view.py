@@ -20,6 +20,7 @@ from ..analysis.audit.wording import (
     tail_words,
 )
 from ..analysis.scores import ThresholdCurve, threshold_curve
+from ..tables.table import own_name
 from . import figures
 from .rows import row_groups, shown_rows
 from .text import count, printable
@@ -82,10 +83,14 @@ def page(result: AuditResult, *, redact: bool, budget: int) -> dict[str, Any]:
     }
 
 
-def _least(result: AuditResult) -> list[tuple[int, str]]:
-    """Rows that fit least, and why, where none is flagged."""
+def _least(result: AuditResult) -> list[tuple[int, str, str]]:
+    """Rows that fit least, their names, and why, where none is flagged."""
     return [
-        (row, printable(" ".join(result.reason_words(row)), 400))
+        (
+            row,
+            printable(own_name(result.ids, row), 40),
+            printable(" ".join(result.reason_words(row)), 400),
+        )
         for row in result.least_fitting[:MOST]
     ]
 

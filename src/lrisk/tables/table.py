@@ -106,11 +106,6 @@ class Table(Target):
             digest.update(np.ascontiguousarray(column.values).tobytes())
         return digest.hexdigest()[:16]
 
-    def own_name(self, row: int) -> str:
-        """What the table calls a row, if that is more than its number."""
-        name = self.ids[row] if self.ids else ""
-        return "" if name == str(row + 1) else name
-
     def target_shown(self, row: int) -> str:
         """The target of one row as text."""
         return self.target.shown(row)
@@ -213,6 +208,18 @@ def _with_ids(
     else:
         return table
     return replace(table, id_column=name, ids=cells_as_text(raw[name]))
+
+
+def own_name(ids: Sequence[str], row: int) -> str:
+    """What a table calls a row, counted from 1, if that is more than its number.
+
+    Examples
+    --------
+    >>> own_name(["1", "b"], 1), own_name(["1", "b"], 2), own_name([], 2)
+    ('', 'b', '')
+    """
+    name = ids[row - 1] if ids else ""
+    return "" if name == str(row) else name
 
 
 def _repeats(data: Any, name: str) -> bool:

@@ -12,6 +12,7 @@ from ..._typing import Bools, Floats, Indices
 from ..._version import __version__
 from ...spectra import parse_spectrum
 from ...tables import Table, table_of
+from ...tables.table import own_name
 from .comparing import check_comparable, check_same_target, comparison
 from .crossfit import CrossFit, Progress, cross_fit
 from .curves import (
@@ -387,7 +388,7 @@ def _rows(
                 observed=table.target_shown(row),
                 expected=expected_of(table, found, int(i)),
                 values={c.name: c.shown(row) for c in table.columns[:MOST_VALUES]},
-                id=table.own_name(row),
+                id=own_name(table.ids, row + 1),
             )
         )
     return shown

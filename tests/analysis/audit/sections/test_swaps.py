@@ -93,3 +93,18 @@ class TestRange:
     def test_columns_of_few_values_have_none(self):
         assert Range.of(np.array([0.0, 1.0] * 50)) is None
         assert Range.of(np.r_[np.zeros(90), np.arange(10.0)]) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exchanges_with_the_target_are_named_and_flagged(seed):
+    data, _ = people(seed, 0.0)
+    rng = np.random.default_rng(seed)
+    wrong = np.isin(np.arange(300), rng.choice(300, 9, replace=False))
+    age, y = data["age"], data["y"]
+    data |= {"age": np.where(wrong, y, age), "y": np.where(wrong, age, y)}
+    result = audit(data, "y")
+    (repair,) = swaps(result)
+    assert repair.columns == ["age", "y"]
+    rows = np.array(repair.rows) - 1
+    assert wrong[rows].all() and len(rows) >= 8 and result.flags[rows].all()
+    assert not result.flags[~wrong].any()

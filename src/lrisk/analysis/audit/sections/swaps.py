@@ -2,7 +2,8 @@
 
 Such a row has features out of their usual ranges, which a fit that has seen it bends
 to: it need not be flagged. So these rows are looked for among all that are out of range
-in two columns, and judged by a fit to rows that are not.
+in two columns, one of which may be a target that is a number, and judged by a fit to
+rows that are not.
 """
 
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from sklearn.base import clone
 
 from ...._typing import AnyArray, Bools, Floats, Indices
 from ....tables import Preparation, Table
+from ....tables.columns import short_number
 from ..crossfit import CrossFit
 from ..facts import Change, Finding
 from ..models import LEAST_PROBABILITY, expect, fitted
@@ -36,6 +38,8 @@ FEWEST_USUAL, MOST_USUAL, MOST_TRIED = 30, 2000, 2000
 MOST_COLUMNS, FEWEST_VALUES = 30, 8
 #: Rows whose value stands in for a row's own, to see what fits by chance.
 DONORS = 5
+#: The position of the target among columns.
+TARGET = -1
 
 
 class Range(NamedTuple):
@@ -78,7 +82,10 @@ def _skew(quarters: Floats) -> float:
 
 
 class Columns(NamedTuple):
-    """Numeric columns of the used rows: positions, values (m, c), ranges, usual."""
+    """Numeric columns of the used rows: positions, values (m, c), ranges, usual.
+
+    The target, where it is a number, is the last.
+    """
 
     at: list[int]
     values: Floats
@@ -91,8 +98,11 @@ class Columns(NamedTuple):
         at: list[int] = []
         values: list[Floats] = []
         ranges: list[Range] = []
-        for j, column in enumerate(table.features):
-            if column.kind == "numeric" and len(at) < MOST_COLUMNS:
+        tried = [(j, c) for j, c in enumerate(table.features) if c.kind == "numeric"]
+        if table.task == "regression":
+            tried.append((TARGET, table.target))
+        for j, column in tried:
+            if len(at) < MOST_COLUMNS or j == TARGET:
                 own = np.asarray(column.values[rows], dtype=np.float64)
                 if (found := Range.of(own)) is not None:
                     at.append(j)
@@ -103,12 +113,18 @@ class Columns(NamedTuple):
         usual = np.column_stack(parts) if at else np.ones((len(rows), 0), dtype=bool)
         return cls(at, cells, ranges, usual)
 
+    def name(self, table: Table, j: int) -> str:
+        """What the table calls one of them."""
+        at = self.at[j]
+        return (table.target if at == TARGET else table.features[at]).name
+
 
 class Candidates(NamedTuple):
     """Rows of which a pair of columns may have been exchanged.
 
     both : rows with both values unusual, neither once exchanged
-    single : flagged rows with one value unusual, neither once exchanged
+    single : flagged rows with one value unusual, neither once exchanged; none with the
+        target, of which a row may be flagged for any reason
     by_chance : rows with both that there would be if the columns were independent
     """
 
@@ -157,12 +173,12 @@ def swapped_columns(
         if len(rows) < FEWEST:
             continue
         free[rows] = False
-        names = [table.features[columns.at[j]].name for j in (pair.a, pair.b)]
+        names = [columns.name(table, j) for j in (pair.a, pair.b)]
         where = first_rows(found.rows[rows])
         cells = columns.values[rows][:, [pair.a, pair.b]]
         changes = [
-            Change(row, names[k], f"{own[k]:.6g}", f"{own[1 - k]:.6g}")
-            for row, own in zip(where, cells, strict=False)
+            Change(row, names[k], short_number(own[k]), short_number(own[1 - k]))
+            for row, own in zip(where, cells.tolist(), strict=False)
             for k in (0, 1)
         ]
         findings.append(Finding("slips", "swap", names, where, len(rows), {}, {},
@@ -181,7 +197,8 @@ def _candidates(columns: Columns, flags: Bools) -> Iterator[Candidates]:
         into_a = columns.ranges[a].holds(values[:, b])
         fine = into_a & into_b
         both = near[fine & ~usual[:, a] & ~usual[:, b]]
-        single = near[fine & flags[near] & (usual[:, a] != usual[:, b])]
+        alone = flags[near] & (columns.at[b] != TARGET)
+        single = near[fine & alone & (usual[:, a] != usual[:, b])]
         if len(both) + len(single) < FEWEST:
             continue
         count_a = (
@@ -274,6 +291,9 @@ class _Judge(NamedTuple):
         X, y = self.preparation.transform(at), self.table.y[at]
         scaling = self.preparation.scaling_
         for j, values in ((pair.a, first), (pair.b, second)):
+            if self.columns.at[j] == TARGET:
+                y = values
+                continue
             p = self.preparation.position(self.columns.at[j])
             known = ~np.isnan(values)  # a donor may lack it
             X[known, p] = (values[known] - scaling.centre[p]) / scaling.scale[p]
