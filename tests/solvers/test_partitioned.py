@@ -154,3 +154,86 @@ def test_huber_loss_of_targets_of_all_kinds(spectrum, case):
     assert found.dual <= best.objective * (1 + 1e-12)
     above = max(found.gap, 1e-6)
     assert found.objective <= best.dual * (1 + above) * (1 + 1e-12) + 1e-20
+
+
+def awkward(kind, loss):
+    """Rows at which passes over bins stall, each in its own way."""
+    rng = np.random.default_rng(0)
+    n = 15_000
+    place = np.arange(n)
+    X = rng.normal(size=(n, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.standard_t(4, n)
+    if kind == "few distinct rows":
+        X, y = X[place % 10], y[place % 10]
+    elif kind == "three distinct rows":
+        X, y = X[place % 3], y[place % 3]
+    elif kind == "one target for nearly all":
+        y = (rng.random(n) < 0.01).astype(float)
+    elif kind == "one row far out":
+        X[n // 3], y[n // 3] = 1e6, 6e6
+    elif kind == "nothing but an intercept":
+        X, y = 0.0 * X, np.where(place % 2, 1.0, -1.0)
+    if loss.classifies:
+        y = (rng.random(n) < 0.01).astype(float)
+        if kind == "one row far out":
+            y = rng.integers(0, 2, n).astype(float)
+    return X, y
+
+
+@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize(
+    "spectrum", [ESRM(1.0), Extremile(3.0), Superquantile(0.9)], ids=repr
+)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "few distinct rows",
+        "three distinct rows",
+        "one target for nearly all",
+        "one row far out",
+        "nothing but an intercept",
+    ],
+)
+def test_few_rows_are_gathered_where_passes_stall(monkeypatch, kind, spectrum, loss):
+    X, y = awkward(kind, loss)
+    offset = X.mean(axis=0)
+    parted = PartitionedObjective(
+        Local(parts_of(X, y, None, loss, [7000])), spectrum, loss, 1.0, True
+    )
+    space = LinearSpace(X - offset, intercept=True)
+    whole = Objective(
+        Ranking(spectrum, len(y)), loss, space, y - parted.shift, 1.0, parted.shift
+    )
+    best = Newton(tol=1e-10).solve(whole)
+    seen = []
+    found = minimise_in_parts(parted, tol=1e-6, monitor=seen.append)
+    assert found.status is Status.CONVERGED and found.gap <= 1e-6
+    assert found.objective <= best.objective * (1 + 1.1e-6)
+    assert found.dual <= best.objective * (1 + 1e-11)
+    counted = [record["iteration"] for record in found.history]
+    assert counted == [record["iteration"] for record in seen]
+    assert counted == sorted(counted)
+    weights = found.weights
+    assert parted.hold(weights, read=True)
+    lam = np.concatenate([part.weights for part in parted.engine.parts])
+    assert lam.sum() == pytest.approx(1.0, abs=1e-9)
+    # Of very many rows what was proven is kept, and it is true.
+    monkeypatch.setattr("lrisk.solvers.partitioned.MOST_ROWS", 10_000)
+    left = minimise_in_parts(parted, tol=1e-6)
+    assert left.dual <= best.objective * (1 + 1e-11)
+    assert left.objective >= best.dual * (1 - 1e-11)
+    assert (left.status is Status.CONVERGED) == (left.gap <= 1e-6)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA, ids=repr)
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_units_of_targets_make_no_difference(spectrum, size):
+    X, y, _ = drawn(Squared(), 15_000, weighted=False)
+    fits = []
+    for targets in (y, y * size):
+        engine = Local(parts_of(X, targets, None, Squared(), [7000]))
+        parted = PartitionedObjective(engine, spectrum, Squared(), 1.0, True)
+        fits.append(minimise_in_parts(parted, tol=1e-6))
+    plain, other = fits
+    assert other.gap <= 1e-6
+    assert other.objective / size**2 == pytest.approx(plain.objective, rel=1e-6)

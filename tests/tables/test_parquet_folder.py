@@ -50,5 +50,21 @@ def test_samples_have_one_row_of_each_stretch(n, count):
 
 def test_what_is_no_parquet_is_refused(tmp_path):
     (tmp_path / "a.parquet").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="not Parquet"):
+    with pytest.raises(ValueError, match="no Parquet file, or damaged"):
         ParquetFolder(tmp_path)
+
+
+def test_files_have_the_columns_and_types_of_all(tmp_path):
+    first = pd.DataFrame({"a": [1, 2], "c": [None, None]})
+    second = pd.DataFrame({"c": ["x", "y"], "a": [0.5, 1.0], "b": [3.0, 4.0]})
+    (tmp_path / "README.txt").write_text("notes")
+    for name, frames in {"up": (first, second), "down": (second, first)}.items():
+        (tmp_path / name).mkdir()
+        for k, frame in enumerate(frames):
+            frame.to_parquet(tmp_path / name / f"{k}.parquet")
+        folder = ParquetFolder(tmp_path / name)
+        found = folder.take(np.arange(4))
+        assert sorted(folder.names) == ["a", "b", "c"] and folder.n_files == 2
+        assert sorted(found["a"]) == [0.5, 1.0, 1.0, 2.0]
+        assert found["b"].isna().sum() == found["c"].isna().sum() == 2
+    assert ParquetFolder(tmp_path).n_rows == 8

@@ -259,7 +259,7 @@ def floor_within(spectrum: Spectrum, grid: Grid, table: Table, room: float) -> f
     most = int(np.searchsorted(price, room, side="right"))
     if most > 0:
         return float(edges[most - 1])
-    return float(edges[0] * room / price[0])
+    return float(edges[0] * (room / price[0]))  # both may be squares of huge targets
 
 
 def joined(tables: list[Table]) -> Table:

@@ -162,6 +162,7 @@ def moved_across(
     away = np.abs(there.point.losses - threshold)
     near = np.argsort(away)[: max(100, len(away) // 100)]
     changes = linear(some.space).take(near).scores(step) * there.slopes[near]
-    reach = 3.0 * float(np.sqrt(np.mean(changes**2)))
+    largest = max(float(np.abs(changes).max()), np.finfo(float).tiny)
+    reach = 3.0 * largest * float(np.sqrt(np.mean((changes / largest) ** 2)))
     low, high = np.interp([threshold - reach, threshold + reach], edges, mass)
     return int((high - low) * objective.n_rows / mass[-1])

@@ -15,7 +15,7 @@ from ..partitions.holding import HeldParts, moved_across
 from ..partitions.objective import PartitionedObjective
 from ..spectra import Spectrum
 from .certified.band import approach
-from .certified.progress import Progress
+from .certified.progress import Progress, resumed
 from .certified.sampling import stratified
 from .certified.whitening import SMALLEST, minimise_whitened, sample_size
 from .choice import automatic_solver
@@ -23,6 +23,10 @@ from .dual_points import slack_at, slack_held
 from .sampled_parts import begun, samples_of
 from .solution import Monitor, Solution, Status
 from .ties import Path, along_ties, nearly_tied
+
+#: Rows, and their entries (32 MB, as much as gradients by bin may take), up to which
+#: all of them are gathered after a stall.
+MOST_ROWS, MOST_ENTRIES = 100_000, 4_000_000
 
 
 def minimise_in_parts(
@@ -53,28 +57,59 @@ def minimise_in_parts(
     -------
     Solution
         Its weights are what the parts make λ from, or λ where rows are so few that a
-        sample would be all of them. After a stall it holds what has been proven so far:
-        more rows are never gathered whole.
+        sample would be all of them. After a stall few rows are gathered and fitted in
+        memory; of more it holds what has been proven so far.
     """
     check_partitionable(objective.loss, objective.ranking.spectrum)
     progress = Progress(objective, tol, monitor)
     objective.fineness.goal = progress.tol
     if objective.n_rows <= SMALLEST:  # a sample would be all of them
-        whole = objective.sampled(np.arange(objective.n_rows))
-        kind: Any = automatic_solver(whole)
-        solver = kind(tol=tol, max_iter=max(max_iter, kind(tol).max_iter))
-        found: Solution = solver.solve(whole, start, monitor=monitor)
-        return _constant_if_best(objective, found)
+        return _gathered(objective, start, tol, max_iter, monitor)
     try:
-        status = _descend(objective, start, progress, max_iter)
-    except np.linalg.LinAlgError:  # a metric of a sample that is not finite
-        status = Status.STALLED
+        try:
+            status = _descend(objective, start, progress, max_iter)
+        except np.linalg.LinAlgError:  # a metric of a sample that is not finite
+            status = Status.STALLED
+        objective.nu = 0.0
+        if status is Status.STALLED and progress.gap > progress.tol:
+            found = _after_stall(progress, max_iter, monitor)
+            if found is not None:
+                return found
     except KeyboardInterrupt:
         if not np.isfinite(progress.primal):  # there is nothing to keep
             raise
         status = Status.INTERRUPTED
     objective.nu = 0.0
     return progress.solution(status)
+
+
+def _gathered(
+    objective: PartitionedObjective,
+    start: Floats | None,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor | None,
+) -> Solution:
+    """The fit of all rows in memory."""
+    whole = objective.sampled(np.arange(objective.n_rows))
+    kind: Any = automatic_solver(whole)
+    solver = kind(tol=tol, max_iter=max(max_iter, kind(tol).max_iter))
+    found: Solution = solver.solve(whole, start, monitor=monitor)
+    return _constant_if_best(objective, found)
+
+
+def _after_stall(
+    progress: Progress[PartitionedObjective], max_iter: int, monitor: Monitor | None
+) -> Solution | None:
+    """The fit in memory from where the passes stalled; None of too many rows."""
+    objective, n = progress.objective, progress.objective.n_rows
+    if n > MOST_ROWS or n * objective.size > MOST_ENTRIES:
+        return None
+    told = resumed(progress, monitor)
+    start = progress.theta if progress.history else None
+    found = _gathered(objective, start, progress.tol, max_iter, told)
+    note = f"rows were gathered, since passes stalled at a gap of {progress.gap:.1e}"
+    return progress.joined(found.noted(note))
 
 
 def _constant_if_best(objective: PartitionedObjective, found: Solution) -> Solution:

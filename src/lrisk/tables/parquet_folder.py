@@ -36,9 +36,10 @@ class ParquetFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        dataset = optional("pyarrow.dataset", USER)
+        from ..outofcore.batches import parquet  # solvers come with it
+
+        self._rows = parquet(path)
         try:
-            self._rows = dataset.dataset(path, format="parquet")
             self.n_rows = int(self._rows.count_rows())
         except (ValueError, TypeError) as error:  # of pyarrow, about its own files
             raise ValueError(
