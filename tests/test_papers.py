@@ -158,6 +158,72 @@ def test_every_experiment_has_its_page_in_the_summary():
     assert not missing
 
 
+#: Pages that were made by code that did not write all of these words yet. README.md
+#: there says so of each; a page that is made anew leaves this list.
+OLDER = ("table1", "table2", "table3", "table4")
+#: Modules that write a part of a page, besides the experiment's own.
+PARTS = {
+    "table3": ("_subquantile_page", "_table3_study"),
+    "table4": ("_subquantile_page",),
+}
+#: How verdicts began that counted whatever is better than printed as reproduced.
+ONE_SIDED = "of the printed value or better in"
+
+
+def headings(module):
+    """Words that a module writes whatever was run: headings, and names of columns."""
+    tree = ast.parse((ROOT / "experiments" / f"{module}.py").read_text("utf-8"))
+    for node in ast.walk(tree):
+        given = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            given = node.args[:1] if node.func.attr in ("heading", "table") else []
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "columns":
+            given = [node.value]
+        for value in given:
+            for part in getattr(value, "elts", [value]):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.value
+
+
+def experiments():
+    """Module and name of every experiment that has a page."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        from experiments._experiment import MODULES, all_experiments
+    finally:
+        sys.path.remove(str(ROOT))
+    pages = ROOT / "docs" / "results"
+    for module, name in zip(MODULES, all_experiments()):
+        if (pages / f"{name}.md").exists():
+            yield module, name, (pages / f"{name}.md").read_text("utf-8")
+
+
+def test_a_page_has_what_its_code_writes():
+    """Or it is listed here and said to be older: no row may name it for what is new."""
+    told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
+    (older,) = re.findall(r"(?s)- \*\*Older pages\.\*\* (.*?)(?:\n- |\Z)", told)
+    for module, name, text in experiments():
+        modules = (module, *PARTS.get(name, ()))
+        words = {word for own in modules for word in headings(own)}
+        missing = [word for word in words if word not in text]
+        assert not missing or name in OLDER, (name, missing)
+        assert ONE_SIDED not in text or name in OLDER, name
+    assert set(re.findall(r"\((\S+)\.md\)", older)) == set(OLDER)
+
+
+def test_the_summary_says_of_which_commit_each_page_is():
+    told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
+    (words,) = re.findall(r"(?s)- \*\*Commits\.\*\* (.*?)\.\s", told)
+    said = {}
+    for part in " ".join(words.split()).split(";"):
+        commits = re.search(r"at ([0-9a-f]{7}(?: and [0-9a-f]{7})*)$", part)[1]
+        for name in re.findall(r"\((\S+)\.md\)", part):
+            said[name] = commits.replace(" and ", ", ")
+    for _, name, text in experiments():
+        assert re.search(r" · commit (.+)", text)[1] == said.pop(name)
+    assert not said
+
+
 @pytest.mark.parametrize("row", POINTS, ids=[f"{row[0]}: {row[1]}" for row in POINTS])
 def test_every_point_of_review_has_an_answer(row):
     """A page or a test that exists, or a reason."""
@@ -167,5 +233,7 @@ def test_every_point_of_review_has_an_answer(row):
         assert now.startswith(BECAUSE) and len(now) > len(BECAUSE) + 10
     elif see.startswith("["):
         assert_page(see)
+        path = ROOT / "docs" / re.search(r"\((.*)\)", see)[1]
+        assert now.startswith("to be run: ") == (not path.exists())
     else:
         assert_test(see)

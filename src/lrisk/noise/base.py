@@ -65,8 +65,8 @@ class Noise(Parameters):
             rule, remedy = "finite, a number or of shape (d,)", "give one per feature"
             raise ValueError(refused(self, "mean", rule, self.mean, remedy))
         check_size(self, "mean", self.mean, FEATURE)
-        check_real(self, "target_mean", self.target_mean, remedy="0 means none")
-        check_size(self, "target_mean", self.target_mean, TARGET)
+        check_real(self, "target_mean", self.target_mean, low=-TARGET, high=TARGET,
+                   remedy="0 means none")  # fmt: skip
 
     def expectation(self, n_features: int) -> Floats:
         """E n, shape (d,)."""

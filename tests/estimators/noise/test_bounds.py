@@ -140,6 +140,50 @@ def test_noises_that_change_during_a_stream():
     assert model.set_params(noise=crossed).partial_fit(P, y).theory_bound_ == np.inf
 
 
+#: What a call may do; whether rounds of any step, or of a fixed one, stay proven.
+CALLS = {
+    "nothing": (True, True),
+    "less noise": (True, True),
+    "more noise": (True, False),
+    "noise by row": (True, False),
+    "correlated": (False, False),
+    "half corrected": (False, False),
+    "smaller ball": (False, False),
+    "copies": (False, False),
+}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_streams_of_calls(seed):
+    """Finite as long as every call so far, in whatever order, leaves the bound true."""
+    rng = np.random.default_rng(seed)
+    (P, Q), y = rows(rng, 20)
+    horizon = [None, 100][seed % 2]
+    options = {**PROVEN, "feature_bound": 3.0, "horizon": horizon}
+    model = NoiseCorrectedRegressor(KnownCovariance(0.09), **options)
+    names = list(CALLS)[:4] if seed % 4 < 2 else list(CALLS)
+    proven, before = True, None
+    for call in ["nothing", *rng.choice(names, 4)]:
+        noise, given, changed = KnownCovariance(0.09), {}, {}
+        if call in ("less noise", "more noise"):
+            noise = KnownCovariance(0.04 if call == "less noise" else 0.25)
+        elif call == "correlated":
+            noise = KnownCovariance(0.09, target_cov=[0.02, 0.0])
+        elif call == "noise by row":
+            given["noise_scale"] = rng.uniform(0.5, 2.0, len(y))
+        elif call == "copies":
+            noise, given["X2"] = Replicates(), Q
+        elif call == "half corrected":
+            changed["correction"] = 0.5
+        elif call == "smaller ball":
+            changed["radius"] = 0.5
+        base = {"correction": 1.0, "radius": 1.0}
+        model.set_params(noise=noise, **{**base, **changed}).partial_fit(P, y, **given)
+        proven &= CALLS[call][horizon is not None]
+        assert np.isfinite(model.theory_bound_) == proven, (call, before)
+        before = call
+
+
 def test_running_means_are_no_bounds():
     """One row far larger than the others: their running mean bounds nothing.
 

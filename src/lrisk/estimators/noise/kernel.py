@@ -147,7 +147,8 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
         proven for the exact form only, under Gaussian noise (or none) corrected in
         full, with `gamma` and `target_bound` given, without `standardize` and with
         ``fit_intercept=False`` (a centre of noisy targets, too, has their noise);
-        infinite otherwise.
+        infinite otherwise. It is against functions of the kernel that predicts: where
+        `kernel_error_` is not 0, of the mixture of Gaussians that stands for `kernel`.
     location_, scale_ : arrays of shape (n_features,)
         As in `NoiseCorrectedRegressor`.
     n_features_in_ : int
