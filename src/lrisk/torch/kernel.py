@@ -156,7 +156,7 @@ class KernelRiskRegressor(NumberScores, SpectrumEstimator):
             Of float32 or float64, on any device; not copied.
         y : tensor of shape (n_samples,)
             On the device of X.
-        sample_weight : tensor of shape (n_samples,) or None
+        sample_weight : tensor of shape (n_samples,) or None, default=None
             Non-negative; a weight k counts like k rows, and 0 like no row.
 
         Returns
