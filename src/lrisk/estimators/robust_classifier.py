@@ -224,8 +224,9 @@ class RobustClassifier(ClassifierMixin, RobustEstimator):
         groups : array-like of shape (n_samples,) or None, default=None
             Rows of one group share a fold, as equal rows do.
         trusted : array-like of bool of shape (n_samples,) or None, default=None
-            True where a label is known to be right: never flagged, and x is asked
-            whether it contradicts these labels as often as others, by chance.
+            True where a label is known to be right: never flagged, without noise in
+            the fit, and x is asked whether it contradicts these labels as often as
+            others, by chance.
 
         Returns
         -------

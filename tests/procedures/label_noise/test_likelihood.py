@@ -72,6 +72,29 @@ def test_forward_corrected_fit_is_a_minimum_of_its_likelihood(n_classes, biased)
     assert loss(theta) < loss(ordinary.ravel())
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_noise_is_of_labels_that_are_not_trusted_in_a_fit_too(n_classes):
+    """A trusted label is P(y | x) = p_y, whatever T is."""
+    X, y = table(n_classes)
+    T, some = biased_noise(n_classes), np.arange(len(y)) % 3 == 0
+    rows = rows_of(X, y, n_classes)
+    surely = rows._replace(trusted=np.ones(len(y), dtype=bool))
+    np.testing.assert_allclose(
+        fit_logistic(X, surely, 2.0, T), fit_logistic(X, rows, 2.0), rtol=1e-12
+    )
+    rows = rows._replace(trusted=some)
+
+    def loss(flat):
+        p = probabilities(X @ flat.reshape(X.shape[1], -1))
+        own = np.arange(len(y)), y
+        seen = np.where(some, p[own], (p @ T)[own])
+        return flat @ flat - np.sum(np.log(seen))
+
+    theta = fit_logistic(X, rows, 2.0, T).ravel()
+    assert np.abs(approx_fprime(theta, loss)).max() < 1e-2
+    assert loss(theta) < loss(fit_logistic(X, rows, 2.0).ravel()) - 0.1
+
+
 @pytest.mark.parametrize("k", [1, 3])
 def test_surprise_is_that_of_the_probabilities(k):
     rng = np.random.default_rng(0)

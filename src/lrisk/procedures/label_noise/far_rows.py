@@ -146,6 +146,7 @@ def _spoil(
             Z=np.concatenate([near.Z, extra.Z]),
             codes=np.concatenate([near.codes, extra.codes]),
             weight=np.concatenate([near.weight, extra.weight]),
+            trusted=np.concatenate([near.trusted, extra.trusted]),
         )
         held = np.concatenate([folds, np.full(len(extra.codes), -1)])
         basis = settings.basis(rows.Z, rows.weight, widths[len(widths) // 2])

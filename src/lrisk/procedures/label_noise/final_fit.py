@@ -5,8 +5,8 @@ label by a slope t (penalised scores are too small) and the noise T,
 
     P(y | x) = Σ_k softmax(t·s(x))_k T[k, y],
 
-whose likelihood is maximised over t. Heavily penalised fits, whose *direction* is the
-best under much noise, are so compared on equal terms.
+whose likelihood is maximised over t; trusted labels have no noise. Heavily penalised
+fits, whose *direction* is the best under much noise, are so compared on equal terms.
 """
 
 from collections.abc import Callable
@@ -190,7 +190,8 @@ class Chooser:
         noise = self._noise if kind == "label noise" else None
         learnt = rows.agreeing if kind == "agreeing rows" else None
         tables = held_out_scores(features, rows, folds, alphas, noise, learnt)
-        own = (rows.codes, np.where(folds >= 0, rows.voice, 0.0), self._noise)
+        codes, T = rows.seen(self._noise)
+        own = (codes, np.where(folds >= 0, rows.voice, 0.0), T)
         free = self._settings.alpha is None
         return np.array([calibrated(table, *own, free) for table in tables])
 

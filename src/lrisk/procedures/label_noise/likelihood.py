@@ -141,8 +141,10 @@ def fit_logistic(
     The Hessian is at most ¼ (two classes) or ½ of the Gram matrix, and α. Features lie
     nearly along its axes: in its units problems are round, and L-BFGS needs few steps.
     """
-    K, weight = rows.n_classes, rows.weight
-    k, T = 1 if K == 2 else K, np.eye(K) if noise is None else noise
+    k, weight = 1 if rows.n_classes == 2 else rows.n_classes, rows.weight
+    codes, T = rows.codes, np.eye(rows.n_classes)
+    if noise is not None:
+        codes, T = rows.seen(noise)
     curvature = (0.25 if k == 1 else 0.5) * (weight @ features**2) + alpha
     unit = 1.0 / np.sqrt(curvature)[:, None]
     features, penalty = features * unit[:, 0], alpha * unit**2
@@ -150,7 +152,7 @@ def fit_logistic(
     def value(flat: Floats) -> tuple[float, Floats]:
         table = flat.reshape(-1, k)
         scores = class_scores(features @ table)
-        logs, truth, posterior = label_terms(scores, rows.codes, T)
+        logs, truth, posterior = label_terms(scores, codes, T)
         slope = features.T @ (weight[:, None] * (truth - posterior)[:, -k:])
         loss = 0.5 * float(np.sum(penalty * table**2)) - float(weight @ logs)
         return loss, (slope + penalty * table).ravel()

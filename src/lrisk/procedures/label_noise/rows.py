@@ -62,7 +62,19 @@ class LabelledRows(NamedTuple):
 
     def labels(self, rows: Indices) -> "LabelledRows":
         """Some of them, for fits in features that are at hand."""
-        return self._replace(codes=self.codes[rows], weight=self.weight[rows])
+        return self._replace(
+            codes=self.codes[rows],
+            weight=self.weight[rows],
+            trusted=self.trusted[rows],
+        )
+
+    def seen(self, noise: Floats) -> tuple[Indices, Floats]:
+        """Codes of labels, and T with a column for each, shape (K, 2K).
+
+        A label j that is trusted is code K + j, and that is always class j.
+        """
+        sure = np.eye(self.n_classes)
+        return self.codes + self.n_classes * self.trusted, np.hstack([noise, sure])
 
     def only(self, rows: Indices, precomputed: bool = False) -> "LabelledRows":
         """Some of them."""
