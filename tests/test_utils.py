@@ -104,6 +104,27 @@ def test_a_search_reaches_into_a_spectrum_and_a_loss_given_by_name(name):
         copy.set_params(spectrum__depth=1)
 
 
+#: Checked where they are used, by whoever uses them, or not at all.
+OTHERS = {"cv", "estimator", "noise"}
+HUGE = 10**400
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of few rows
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_what_is_refused_is_named(name):
+    X, y = _table()
+    parameters = inspect.signature(ESTIMATORS[name]).parameters.keys() - OTHERS
+    for parameter in sorted(parameters):
+        for bad in (object(), "nonsense", np.array([1.0, 2.0]), HUGE):
+            if bad is HUGE and parameter.startswith(("max_", "n_", "verbose")):
+                continue  # a limit may be as high as one likes
+            model = _model(name).set_params(**{parameter: bad})
+            try:
+                model.fit(X, _targets(model, y))
+            except (TypeError, ValueError) as error:
+                assert parameter in str(error), f"{parameter}={bad!r}: {error}"
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of few rows
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_fitted_attributes_are_those_described(name):
@@ -113,25 +134,37 @@ def test_fitted_attributes_are_those_described(name):
         for entry in NumpyDocString(inspect.getdoc(kind))["Attributes"]
         for attribute in entry.name.split(",")
     }
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["size", "age"])
-    y = X["size"] - X["age"] + 0.3 * rng.normal(size=60)
-    if "noise" in inspect.signature(kind).parameters:
-        options = {"noise": GaussianNoise(0.01)}
-    else:
-        options = NEEDED.get(name, {})
+    X, y = _table()
     found = set()
     for others in ({}, OTHERWISE.get(name, {})):
-        model = kind(**{**options, **others})
-        classes = is_classifier(model) or name == "LabelErrorDetector"
-        targets = (y > 0).astype(int) if classes else y
-        model.fit(X, targets)
+        model = _model(name).set_params(**others)
+        model.fit(X, _targets(model, y))
         assert list(model.feature_names_in_) == ["size", "age"]
         assert model.n_features_in_ == 2
         found |= _fitted(model)
     if name.startswith("Noise") and hasattr(model, "partial_fit"):
-        found |= _fitted(clone(model).partial_fit(X, targets, X))
+        found |= _fitted(clone(model).partial_fit(X, y, X))
     assert found == described
+
+
+def _table():
+    """Sixty rows with names, and a number for each."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["size", "age"])
+    return X, X["size"] - X["age"] + 0.3 * rng.normal(size=60)
+
+
+def _model(name):
+    """An estimator that can be fitted to that table."""
+    if "noise" in inspect.signature(ESTIMATORS[name]).parameters:
+        return ESTIMATORS[name](GaussianNoise(0.01))
+    return ESTIMATORS[name](**NEEDED.get(name, {}))
+
+
+def _targets(model, y):
+    """The numbers, or two classes of them."""
+    classes = is_classifier(model) or type(model).__name__ == "LabelErrorDetector"
+    return (y > 0).astype(int) if classes else y
 
 
 def _fitted(model):

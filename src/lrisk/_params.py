@@ -122,7 +122,10 @@ def check_real(
         rule += ")" if high_open else "]"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(refused(owner, name, rule, value, remedy))
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # of a whole number with hundreds of digits
+        number = math.inf
     below = number <= low if low_open else number < low
     above = number >= high if high_open else number > high
     if not math.isfinite(number) or below or above:
@@ -151,7 +154,9 @@ def check_choice(
     owner: object, name: str, value: object, choices: tuple[Any, ...]
 ) -> None:
     """Raise unless `value` is one of `choices`."""
-    if not any(value is c or (isinstance(c, str) and value == c) for c in choices):
+    # Arrays compare by cell.
+    named = isinstance(value, str) and value in choices
+    if not named and not any(value is choice for choice in choices):
         listed = ", ".join(repr(c) for c in choices)
         raise ValueError(
             refused(owner, name, f"one of {listed}", value, "choose one of them")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.utils import _safe_indexing as rows_of
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data as _sklearn_validate_data
 
 from ._arrays import (
@@ -45,6 +46,7 @@ __all__ = [
     "classes_and_codes",
     "default_of",
     "generator",
+    "random_state_of",
     "rows_of",
     "streams_by_sgd",
     "unchanged_on_error",
@@ -170,7 +172,23 @@ def generator(random_state: Any) -> np.random.Generator:
     """A generator from what scikit-learn takes as ``random_state``."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        rule = "a whole number of at least 0, a RandomState, a Generator or None"
+        message = refused("lrisk", "random_state", rule, random_state, "pass an int")
+        raise type(error)(message) from None
+
+
+def random_state_of(random_state: Any) -> np.random.RandomState:
+    """What scikit-learn makes of a ``random_state``."""
+    try:
+        made: np.random.RandomState = check_random_state(random_state)
+    except ValueError:
+        rule = "a whole number of at least 0 and below 2³², a RandomState or None"
+        message = refused("lrisk", "random_state", rule, random_state, "pass an int")
+        raise ValueError(message) from None
+    return made
 
 
 def streams_by_sgd(estimator: Any) -> bool:

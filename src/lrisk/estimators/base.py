@@ -198,7 +198,7 @@ class RiskEstimator(SpectrumEstimator):
                     rule = "left alone when solver is an object, which has its own"
                     value, remedy = getattr(self, name), f"set it on {self.solver!r}"
                     raise ValueError(refused(self, name, rule, value, remedy))
-        elif self.solver not in ("auto", *SOLVERS):
+        elif not isinstance(self.solver, str) or self.solver not in ("auto", *SOLVERS):
             known = ", ".join(repr(name) for name in ("auto", *SOLVERS))
             rule = f"one of {known} or a solver object"
             raise ValueError(refused(self, "solver", rule, self.solver, "choose one"))

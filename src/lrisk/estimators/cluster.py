@@ -378,13 +378,14 @@ class RiskKMeans(
         check_choice(self, "solver", self.solver, ("alternating", "sgd"))
         if isinstance(self.init, str):
             check_choice(self, "init", self.init, ("k-means++", "zeros"))
-        if self.n_init != "auto":
+        if not (isinstance(self.n_init, str) and self.n_init == "auto"):
             check_count(self, "n_init", self.n_init)
         check_count(self, "batch_size", self.batch_size)
-        if self.learning_rate != "auto":
+        rate = self.learning_rate
+        if not (isinstance(rate, str) and rate == "auto"):
             remedy = "use 'auto' or a number such as 0.1"
             limits: Any = {"low": 0, "low_open": True, "remedy": remedy}
-            check_real(self, "learning_rate", self.learning_rate, **limits)
+            check_real(self, "learning_rate", rate, **limits)
         if self.max_iter is not None:
             check_count(self, "max_iter", self.max_iter)
         check_real(self, "tol", self.tol, low=0, remedy="1e-6 is the usual choice")

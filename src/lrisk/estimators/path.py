@@ -173,7 +173,10 @@ def risk_path(
 
 def check_alphas(owner: object, alphas: Any) -> Floats:
     """Penalties as an array of at least one float ≥ 0."""
-    grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+    try:
+        grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+    except (TypeError, ValueError, OverflowError):
+        grid = np.empty(0)
     if grid.ndim != 1 or grid.size == 0:
         rule, remedy = "a sequence of numbers", "pass at least one penalty"
         raise ValueError(refused(owner, "alphas", rule, alphas, remedy))

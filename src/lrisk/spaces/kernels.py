@@ -80,16 +80,22 @@ class Kernel:
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.params = dict(params or {})
+        params = {} if params is None else params
+        # What is no mapping is refused by `validate`, in the name of its owner.
+        self.params = dict(params) if isinstance(params, Mapping) else params
 
     def validate(self, owner: object = "Kernel") -> None:
         """Refuse unknown names and parameters that give no positive definite kernel."""
         known = (*PARAMETERS, "precomputed")
-        if not callable(self.name) and self.name not in known:
+        named = isinstance(self.name, str) and self.name in known
+        if not callable(self.name) and not named:
             close = difflib.get_close_matches(str(self.name), known, n=1)
             remedy = f"did you mean {close[0]!r}" if close else "or pass a function"
             rule = f"one of {', '.join(map(repr, known))} or a function of two rows"
             raise ValueError(refused(owner, "kernel", rule, self.name, remedy))
+        if not isinstance(self.params, Mapping):
+            rule, remedy = "a mapping or None", "pass a dict of keyword arguments"
+            raise TypeError(refused(owner, "kernel_params", rule, self.params, remedy))
         if self.gamma is not None:
             remedy = "None means 1/n_features"
             check_real(owner, "gamma", self.gamma, low=0, low_open=True, remedy=remedy)

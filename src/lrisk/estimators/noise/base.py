@@ -271,7 +271,7 @@ def check_kernel_parameters(estimator: Any) -> None:
         if estimator.gamma != "auto":
             rule, remedy = "left alone when kernel is an object", "set it there"
             raise ValueError(refused(estimator, "gamma", rule, estimator.gamma, remedy))
-    elif estimator.kernel != "rbf":
+    elif not (isinstance(estimator.kernel, str) and estimator.kernel == "rbf"):
         names = ", ".join(kind.__name__ for kind in KERNELS.values())
         rule = f"'rbf' or an object of lrisk.corrections ({names})"
         raise ValueError(

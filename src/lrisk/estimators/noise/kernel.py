@@ -5,12 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..._params import refused
 from ..._typing import Floats
-from ..._validation import unchanged_on_error, validate_data
+from ..._validation import random_state_of, unchanged_on_error, validate_data
 from ..._warnings import NoiseMismatchWarning
 from ...corrections import CorrectableKernel, Gaussian, RandomFeatures, Surrogate
 from ...corrections.bounds import surrogate_ball
@@ -259,7 +258,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             copies = np.stack([self._standard(c) for c in copies])
             one = len(copies) == 1
             self._set_world(copies, noise, one_copy=one, weights=weights)
-            rng = check_random_state(self.random_state)
+            rng = random_state_of(self.random_state)
             problem, values, K = self._batch_problem(copies, factor, weights, rng)
             centre = float(np.average(y, weights=weights))
             self.intercept_ = centre if self.fit_intercept else 0.0
@@ -373,7 +372,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             squared = self._surrogate.squared_radius
             self.kernel_error_ = self._surrogate.error
         else:
-            seed = check_random_state(self.random_state).randint(2**31)
+            seed = random_state_of(self.random_state).randint(2**31)
             rng = np.random.default_rng(seed)
             count = int(self.n_components or 0)
             self._features = RandomFeatures(kernel, self._world_noise, d, count, rng)

@@ -74,7 +74,11 @@ def _too_few_distinct(owner: object, found: int, wanted: int) -> ValueError:
 def first_centers(owner: object, init: Any, space: CenterSpace) -> Floats:
     """Given centres as θ, if they can be centres."""
     shape = (space.n_scores, space.n_features)
-    first = np.array(init, dtype=np.float64)
+    try:
+        first = np.array(init, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        rule, remedy = "a name or an array of numbers", "pass 'k-means++'"
+        raise ValueError(refused(owner, "init", rule, init, remedy)) from None
     if first.shape != shape:
         rule, remedy = f"of shape {shape}", "pass one centre for each cluster"
         raise ValueError(refused(owner, "init", rule, first.shape, remedy))
