@@ -237,3 +237,24 @@ def test_units_of_targets_make_no_difference(spectrum, size):
     plain, other = fits
     assert other.gap <= 1e-6
     assert other.objective / size**2 == pytest.approx(plain.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA, ids=repr)
+@pytest.mark.parametrize("n", [20_000, 60_000])
+@pytest.mark.parametrize("seed", [0, 5])
+def test_points_far_off_prove_nothing_false(spectrum, n, seed):
+    # Where F is 1e31 a bound is rounding, and was above the minimum of 30.
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.standard_t(4, n)
+    X[n // 3] = 1e9
+    engine = Local(parts_of(X, y, None, Squared(), [n // 2]))
+    parted = PartitionedObjective(engine, spectrum, Squared(), 1.0, True)
+    found = minimise_in_parts(parted, tol=1e-6)
+    space = LinearSpace(X - X.mean(axis=0), intercept=True)
+    whole = Objective(Ranking(spectrum, n), Squared(), space, y - y.mean(), 1.0)
+    best = Newton(tol=1e-8).solve(whole)
+    assert best.gap <= 1e-6
+    assert found.dual <= best.objective * (1 + 1e-7)
+    assert found.objective <= best.objective * (1 + 1.1e-6)
+    assert found.gap <= 1e-6

@@ -392,6 +392,9 @@ class PartitionedObjective:
             if finer is grid:
                 break
             grid = finer
+        else:
+            table = self.table(grid)
+            price = prices(self.ranking.spectrum, grid, table)
         if float(price.sum()) > 0.5 * now.doubt:
             return now
         return self._found(now.theta, grid, table, None)

@@ -12,6 +12,10 @@ from ..solution import Monitor, Record, Solution, Status
 
 #: Relative gaps below this are rounding; a smaller tolerance means "as far as it goes".
 ROUNDING = 20 * float(np.finfo(np.float64).eps)
+#: F at a point over the best F, above which a bound from there counts as zero: it is a
+#: difference of numbers as large as F, of which rounding, magnified by the condition of
+#: a metric, leaves anything, also what is above the minimum.
+FAR = 100.0
 
 
 class Provable(Curved, Measured, Protocol):
@@ -46,6 +50,7 @@ class Progress(Generic[_Objective]):
         self.primal = np.inf
         self.dual = -np.inf
         self._below = -np.inf
+        self._proven_at = 0.0
         self.theta = np.zeros(objective.size)
         self.weights: Any = objective.even_weights
         self.slopes: Floats | None = None
@@ -71,12 +76,18 @@ class Progress(Generic[_Objective]):
         """
         if bound.primal < self.primal:
             self.primal, self.theta = bound.primal, theta
-        if bound.dual > self.dual and weights is not None:
-            self.dual, self.weights = bound.dual, weights
+        if self._proven_at > FAR * self.primal:
+            self.dual, self._below = min(self.dual, 0.0), min(self._below, 0.0)
+        below, dual = bound.primal - bound.excess - bound.slack, bound.dual
+        if bound.primal > FAR * self.primal:
+            below, dual = min(below, 0.0), min(dual, 0.0)
+        if dual > self.dual and weights is not None:
+            self.dual, self.weights = dual, weights
+            self._proven_at = bound.primal
             if self.objective.loss.flat:
                 self.slopes = bound.slopes
         if weights is not None:
-            self._below = max(self._below, bound.primal - bound.excess - bound.slack)
+            self._below = max(self._below, below)
         self.stationarity = min(self.stationarity, bound.excess + decrement)
         if self.dual == -np.inf and weights is not None:
             self.weights = weights
@@ -135,7 +146,8 @@ class Progress(Generic[_Objective]):
         """The best point and the best bound of this search and of one that went on."""
         if self.primal < solution.objective:
             solution = replace(solution, theta=self.theta, objective=self.primal)
-        if self.dual > solution.dual:
+        near = self._proven_at <= FAR * solution.objective
+        if near and self.dual > solution.dual:
             solution = replace(
                 solution, dual=self.dual, weights=self.weights, slopes=self.slopes
             )
