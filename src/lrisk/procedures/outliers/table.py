@@ -216,8 +216,8 @@ def _compared(
 def _ranked_only(found: Assessment, y: Floats, units: Units) -> Detection:
     """Nobody is flagged among so few rows; they are ordered by their residuals.
 
-    The fit leaves out what seems to misfit all the same: to accuse a row takes more than
-    not to lean on it.
+    The fit leaves out what seems to misfit all the same: to accuse a row takes more
+    than not to lean on it.
     """
     mixture = found.mixture
     return nothing_detected(y, "too few rows", (0.0, 0.5))._replace(
