@@ -11,8 +11,14 @@ import pytest
 from lrisk import AuditResult, audit, write_audit
 from lrisk.analysis.audit.crossfit import FOLDS, cross_fit
 from lrisk.analysis.audit.models import Recipe
-from lrisk.analysis.audit.wording import NOTHING_FOUND, sampling, tail_note
+from lrisk.analysis.audit.wording import (
+    NOTHING_FOUND,
+    loss_groups,
+    sampling,
+    tail_note,
+)
 from lrisk.cli.printing import print_audit, terminal
+from lrisk.report import render
 from lrisk.tables import table_of
 
 N = 240
@@ -104,6 +110,33 @@ def test_losses_of_the_rows_not_flagged_stand_beside_those_of_all(planted):
     ordinary, robust, _ = result.unflagged_losses
     assert robust.q95 < 0.2 * result.losses[1].q95 and robust.mean < ordinary.mean
     assert len(kept) < len(data) and np.isnan(robust.accuracy)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rows_that_a_finding_explains_do_not_rule_the_advice(seed):
+    rng = np.random.default_rng(seed)
+    load, warmth = rng.uniform(0.5, 10, 400), rng.normal(20, 3, 400)
+    power = 2 + 0.4 * load + 0.1 * warmth + rng.normal(0, 0.5, 400)
+    wrong = rng.choice(400, 12, replace=False)
+    load[wrong] *= 1000
+    data = {"load": load, "warmth": warmth, "power": power}
+    result = audit(data, "power")
+    (odd,) = [f for f in result.findings if f.section == "columns"]
+    assert odd.rows == sorted(wrong + 1) and not result.flags[wrong].all()
+    ordinary, robust, _ = result.unflagged_losses
+    doubted = result.flags.copy()
+    doubted[wrong] = True
+    assert robust.mean == pytest.approx(np.abs(result.residuals[~doubted]).mean(), 0.1)
+    assert robust.mean < 0.6 < ordinary.mean
+    assert robust.rows == 400 - doubted.sum() and result.losses[0].rows == 400
+    over = [words for words, _ in loss_groups(result)]
+    told = f"the {robust.rows} rows neither flagged nor with a slip or an odd value"
+    assert over == ["all 400 rows", told] and told in render(result)
+    assert "train lrisk.RobustRegressor()" in result.next_steps[-1]
+    # A person's word counts for more than a finding.
+    row = int(next(row for row in wrong if not result.flags[row])) + 1
+    judged = audit(data, "power", verdicts={row: "right"})
+    assert judged.unflagged_losses[0].rows == robust.rows + 1
 
 
 def test_groups_and_times_cover_all_rows(planted):

@@ -74,6 +74,7 @@ def _curve(
         accuracy=accuracy,
         superquantile_low=max(low, 0.0),
         superquantile_high=high,
+        rows=len(losses),
     )
 
 
@@ -92,7 +93,7 @@ def beside_constant(
         Targets, or codes of classes.
     recipe : Recipe
     fine : array of bool of shape (m,)
-        Rows that are not flagged.
+        Rows that are neither flagged nor explained by a finding.
     """
     if not found.own_label:
         return None

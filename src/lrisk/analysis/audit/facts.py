@@ -26,6 +26,8 @@ class LossCurve:
     superquantile_low, superquantile_high : float
         Ends of its 95 % interval on new rows; NaN where the tail is too few rows to
         say, or rows are so many that it would take long.
+    rows : int
+        How many rows it is over; 0 in what an earlier version wrote.
     """
 
     name: str
@@ -39,6 +41,7 @@ class LossCurve:
     accuracy: float = math.nan
     superquantile_low: float = math.nan
     superquantile_high: float = math.nan
+    rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,8 @@ class BesideConstant:
     by_model, by_constant : float
         That measure, over the same rows.
     rows : int
-        How many: those that are not flagged, unless all are.
+        How many: those that are neither flagged nor have a slip or an odd value, or
+        all where there are none.
     offset : float
         What was added to all predictions of a quantity before rows were judged, since
         they lie that much too low as a rule; 0 for classes.

@@ -99,7 +99,8 @@ class AuditResult:
     least_fitting : list of int
         The rows that fit least, flagged or not, the worst first.
     unflagged_losses : list of LossCurve
-        The same, over those of them that are not flagged.
+        The same, over those of them that are neither flagged nor have a slip or an
+        odd value of a column.
     tail_gain, tail_gain_error : float
         The share by which the tail-risk fit lowers the tail of the best of the other
         fits on rows that nobody doubts, and its standard error; NaN where there is too

@@ -262,7 +262,9 @@ def assemble(
     order = np.lexsort((-misfit, -found.scores))
     worst, nearly = order[flags[order]], order[~flags[order]][:NEARLY]
     sizes = misfit if recipe.regression else None
-    doubtful = flags & (judged == 0) & ~np.isin(rows, explained(findings))
+    proven = np.isin(rows, explained(findings))
+    fine = ~flags & ~(proven & (judged >= 0))
+    doubtful = flags & (judged == 0) & ~proven
     slipped = flags & (judged == 0) & (chance > 0.5)
     false_flags = expected_false(found.scores, sizes, doubtful)
     false_flags += float(np.sum(1.0 - found.scores[slipped & ~doubtful]))
@@ -277,7 +279,7 @@ def assemble(
             noisy=noisy, wrong=int(np.sum(judged > 0)),
             proven=int(np.sum(slipped)),
         )  # fmt: skip
-    gain, error = _tail_gain(table, recipe, found, ~flags & ~far)
+    gain, error = _tail_gain(table, recipe, found, fine & ~far)
     by_row, by_fits = np.zeros((2, n), dtype=bool)
     by_row[rows[flags]], by_fits[rows[raw]] = True, True
     everybody = np.ones(len(rows), dtype=bool)
@@ -324,7 +326,7 @@ def assemble(
         judgements=in_words(said),
         fingerprint=table.fingerprint(),
         least_fitting=[int(row) + 1 for row in rows[order[:WORST]]],
-        unflagged_losses=loss_curves(found, recipe, ~flags),
+        unflagged_losses=loss_curves(found, recipe, fine),
         tail_gain=gain,
         tail_gain_error=error,
         findings=findings,
@@ -334,7 +336,7 @@ def assemble(
         ids=table.ids,
         observed=table.target.as_text(),
         expected=_expected(table, found),
-        beside_constant=beside_constant(found, table.y[rows], recipe, ~flags),
+        beside_constant=beside_constant(found, table.y[rows], recipe, fine),
     )
 
 

@@ -93,13 +93,21 @@ def tail_note(result: AuditResult) -> str:
 
 
 def loss_groups(result: AuditResult) -> list[tuple[str, list[LossCurve]]]:
-    """Losses to show, and over which rows they are: those not flagged come second."""
+    """Losses to show, and over which rows they are: those nobody doubts come second."""
     groups = [(f"all {counted(result.n_used, 'row')}", result.losses)]
-    kept = result.n_used - int(np.sum(result.flags))
+    kept, found = _undoubted(result)
     if kept < result.n_used and result.unflagged_losses:
-        groups.append((f"the {counted(kept, 'row')} not flagged",
-                       result.unflagged_losses))  # fmt: skip
+        groups.append((f"the {counted(kept, 'row')} {found}", result.unflagged_losses))
     return groups
+
+
+def _undoubted(result: AuditResult) -> tuple[int, str]:
+    """Over how many rows `unflagged_losses` are, and what was not found of them."""
+    unflagged = result.n_used - int(np.sum(result.flags))
+    rows = next((curve.rows for curve in result.unflagged_losses), 0) or unflagged
+    if rows == unflagged:
+        return rows, "not flagged"
+    return rows, "neither flagged nor with a slip or an odd value"
 
 
 def tail_words(curve: LossCurve, digits: int = 3) -> str:
@@ -310,8 +318,9 @@ def next_steps(result: AuditResult) -> list[str]:
         spectrum = result.tail_spectrum or result.options.get("spectrum", "")
         steps.append(
             f'If the worst cases matter, train lrisk.{risk}("{spectrum}"): on held-out '
-            f"rows that are not flagged its tail loss is {percent(result.tail_gain)} "
-            f"lower than that of the other fits (± {percent(result.tail_gain_error)})."
+            f"rows {_undoubted(result)[1]} its tail loss is "
+            f"{percent(result.tail_gain)} lower than that of the other fits "
+            f"(± {percent(result.tail_gain_error)})."
         )
     dropped = [c.name for c in result.columns if c.kind in ("identifier", "text")]
     if dropped:
@@ -351,8 +360,8 @@ def _until_checked(result: AuditResult, robust: str) -> str:
     if len(mean) == 2 and mean["robust"] > mean["ordinary"]:
         loss = "mean |error|" if result.task == "regression" else "mean log loss"
         return (
-            "Until the rows are checked, keep them in training: on held-out rows that "
-            f"are not flagged the ordinary fit is no worse for it ({loss} "
+            "Until the rows are checked, keep them in training: on held-out rows "
+            f"{_undoubted(result)[1]} the ordinary fit is no worse for it ({loss} "
             f"{number(mean['ordinary'])}, of lrisk.{robust} {number(mean['robust'])})."
         )
     return (
