@@ -73,6 +73,18 @@ def test_probabilities_out_of_folds_may_be_given(sharpness):
     assert average_precision_score(wrong, found.outlier_score_) > 0.9
 
 
+def test_probabilities_in_a_frame_are_taken_by_name():
+    X, y, _, _ = rule()
+    p = pd.DataFrame(out_of_fold(X, y, 1), columns=["no", "yes"])
+    by_name, by_place = (
+        LabelErrorDetector(random_state=0).fit(X, y, probabilities=given)
+        for given in (p[["yes", "no"]], p.to_numpy())
+    )
+    np.testing.assert_array_equal(by_name.outlier_score_, by_place.outlier_score_)
+    with pytest.raises(ValueError, match=r"named as the classes, \['no', 'yes'\]"):
+        LabelErrorDetector().fit(X, y, probabilities=p.rename(columns=str.upper))
+
+
 def test_probabilities_say_what_the_columns_do_not():
     X, y, _, wrong = rule()
     other = np.random.default_rng(1).normal(size=(len(y), 1))

@@ -1,6 +1,8 @@
 """What the user says of rows: groups and probabilities."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from lrisk.estimators.row_facts import check_groups, check_probabilities
@@ -32,6 +34,39 @@ def changed(value, at=(1, 0)):
 def test_what_are_not_probabilities_is_refused(p, said):
     with pytest.raises(ValueError, match=f"^lrisk: probabilities must be .*{said}"):
         check_probabilities("lrisk", p, 4, CLASSES)
+
+
+NAMED = np.array([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
+
+
+@pytest.mark.parametrize(
+    ("classes", "columns", "order"),
+    [
+        (["a", "b", "c"], ["c", "a", "b"], [1, 2, 0]),
+        ([1, 2, 3], [3, 2, 1], [2, 1, 0]),
+        ([0.0, 1.0, 2.0], ["2", "0", "1"], [1, 2, 0]),
+        ([0, 1, 2], [1, 0, 2], [1, 0, 2]),
+        (["a", "b", "c"], [0, 1, 2], [0, 1, 2]),  # columns without names
+        ([1, 2, 3], [0, 1, 2], [0, 1, 2]),
+    ],
+)
+def test_columns_of_frames_are_taken_by_name(classes, columns, order):
+    frame = pd.DataFrame(NAMED, columns=columns)
+    p = check_probabilities("lrisk", frame, 2, np.array(classes))
+    np.testing.assert_allclose(p, NAMED[:, order], rtol=1e-15)
+    if isinstance(columns[0], str):
+        again = check_probabilities("l", pl.from_pandas(frame), 2, np.array(classes))
+        np.testing.assert_array_equal(again, p)
+
+
+@pytest.mark.parametrize(
+    "columns", [["a", "b", "d"], ["a", "a", "b"], [1, 2, 3], ["0", "1", "2"]]
+)
+def test_columns_of_other_names_are_refused(columns):
+    frame = pd.DataFrame(NAMED, columns=columns)
+    said = r"in columns named as the classes, \['a', 'b', 'c'\], got.*; rename them, or"
+    with pytest.raises(ValueError, match=said):
+        check_probabilities("lrisk", frame, 2, CLASSES)
 
 
 def test_rounding_is_not_refused():

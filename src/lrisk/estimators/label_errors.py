@@ -112,10 +112,10 @@ class LabelErrorDetector(RowDetector):
             they tell wrong labels from chance: if x contradicts them as often as it
             does others, the classes overlap, and the share of wrong labels may be 0.
         probabilities : array-like of shape (n_samples, n_classes) or None, default=None
-            Of the classes in sorted order, by models that have not seen the row's
-            label (out of fold): one more reference beside those of X. They may be
-            over-confident: p and pᶜ, normalised, say the same. If all are 0 or 1 they
-            only name a class, and X has to say how sure that is.
+            Of the classes in sorted order (or, in a data frame, by name), by models
+            that have not seen the row's label (out of fold): one more reference beside
+            those of X. They may be over-confident: p and pᶜ, normalised, say the same.
+            If all are 0 or 1 they only name a class, and X has to say how sure that is.
 
         Returns
         -------

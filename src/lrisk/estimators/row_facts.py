@@ -74,17 +74,24 @@ def check_probabilities(
 ) -> Floats:
     """Probabilities of the classes, shape (n_rows, K), of which every row sums to one.
 
+    Columns of a data frame are taken by their names; those without names, numbered from
+    0 on, in the order of the classes, as columns of an array are.
+
     Raises
     ------
     ValueError
-        If the shape is another, or a row is not one of probabilities.
+        If the shape is another, names are not those of the classes, or a row is not one
+        of probabilities.
     """
+    columns = getattr(p, "columns", None)
     p = np.asarray(p)
     shape = (n_rows, len(classes))
     if p.shape != shape:
         rule = f"of shape {shape}"
         remedy = f"pass a row for each of X and a column for each of {classes.tolist()}"
         raise ValueError(refused(owner, name, rule, p.shape, remedy))
+    if columns is not None:
+        p = p[:, _order_of(owner, name, list(columns), classes.tolist())]
     try:
         p = p.astype(np.float64)
     except (TypeError, ValueError):
@@ -101,6 +108,28 @@ def check_probabilities(
         seen = f"{total[off[0]]:.6g} in row {off[0]}"
         raise ValueError(refused(owner, name, rule, seen, remedy))
     return np.asarray(p / total[:, None])
+
+
+def _order_of(
+    owner: object, name: str, columns: list[Any], classes: list[Any]
+) -> list[int]:
+    """Places of the classes among columns named as they are, or not named at all."""
+    given = [_written(column) for column in columns]
+    wanted = [_written(one) for one in classes]
+    if sorted(given) == sorted(wanted):
+        return [given.index(one) for one in wanted]
+    numbered = list(range(len(classes)))
+    if columns == numbered:
+        return numbered
+    rule = f"in columns named as the classes, {classes[:8]}"
+    remedy = "rename them, or pass an array in this order"
+    raise ValueError(refused(owner, name, rule, columns[:8], remedy))
+
+
+def _written(value: Any) -> str:
+    """A class as text: 1, 1.0 and "1" are one."""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if whole else value)
 
 
 def dense(owner: object, X: Any) -> Any:
