@@ -372,6 +372,29 @@ def test_redacted_terminal_tells_no_value(tmp_path):
     assert "SECRETTARGET" in shown.output
 
 
+def test_a_column_of_two_units_is_refused_until_it_is_dropped(tmp_path):
+    frame = line_table()
+    frame["weight"] = [f"{50 + i} {'lb' if i in (6, 9) else 'kg'}" for i in range(80)]
+    run = run_audit(tmp_path, frame)
+    assert run.exit_code == 2 and run.stderr.count("\n") == 1
+    assert "2 in lb, first '56 lb' in row 7" in run.stderr and "--drop" in run.stderr
+    run = run_audit(tmp_path, frame, "--redact")
+    assert run.exit_code == 2 and "2 in lb" in run.stderr and "56" not in run.stderr
+    for name, words in (("wieght", "did you mean 'weight'?"), ("y", "no other role")):
+        run = run_audit(tmp_path, frame, "--drop", name)
+        assert run.exit_code == 2 and run.stderr.count("\n") == 1
+        assert "drop must be" in run.stderr and words in run.stderr
+    run = run_audit(tmp_path, frame, "--drop", "weight", "--quiet")
+    assert (run.exit_code, run.stdout) == (0, "")
+    told = json.loads((tmp_path / "out" / "audit.json").read_text())
+    assert [column["name"] for column in told["columns"]] == ["x", "y"]
+    assert told["options"]["drop"] == ["weight"]
+    model = str(tmp_path / "m.skops")
+    arguments = ["fit", str(tmp_path / "t.csv"), "--target", "y", "--out", model]
+    assert CliRunner().invoke(lrisk, arguments).exit_code == 2
+    assert CliRunner().invoke(lrisk, [*arguments, "--drop", "weight"]).exit_code == 0
+
+
 def hasty(folder):
     """Refusals that must come before the table is even read."""
     (folder / "bad.json").write_text(json.dumps({

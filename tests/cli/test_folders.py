@@ -57,6 +57,16 @@ def test_values_are_left_out_where_that_is_asked(folder, tmp_path):
     assert rows.columns.tolist() == ["row", "score", "flag", "residual"]
 
 
+def test_columns_are_left_out(folder, tmp_path):
+    out = tmp_path / "out"
+    args = ("--target", "y", "--out", out, "-q", "--drop", "b", "--drop", "c")
+    assert run(folder, *args).exit_code == 0
+    told = json.loads((out / "audit.json").read_text("utf-8"))
+    assert [column["name"] for column in told["columns"]] == ["a", "y"]
+    refused = run(folder, *args, "--drop", "no")
+    assert refused.exit_code == 2 and "drop must be the name" in refused.output
+
+
 def test_too_many_rows_that_do_not_fit_fail(folder, tmp_path):
     args = ("--target", "y", "--out", tmp_path / "out", "-q", "--fail-above", "0.0")
     assert run(folder, *args).exit_code == 1

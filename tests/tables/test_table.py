@@ -7,6 +7,7 @@ import pytest
 
 from lrisk.tables import table_of
 from lrisk.tables.columns import typed_column
+from lrisk.tables.table import without
 
 N = 60
 
@@ -169,3 +170,26 @@ def test_the_target_shows_how_other_columns_write_decimals():
     y = [f"{i},5" for i in range(40)]
     for table in (table_of({"a": a, "y": y}, "y"), table_of({"a": a}, np.array(y))):
         assert table.columns[0].values[1] == 21.107
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
+def test_columns_left_out_are_not_read(frame):
+    data = {"a": [1, 2, 4], "w": ["1 kg", "2 lb", "3 kg"], "y": [1.0, 3.0, 2.0]}
+    left = without(frame(data), ["w"])
+    assert list(getattr(left, "columns", left)) == ["a", "y"]
+    assert table_of(left, "y").n_rows == 3
+    with pytest.raises(ValueError, match=r"drop must be.*got 'W'; did you mean 'w'\?"):
+        without(frame(data), ["W"])
+
+
+def test_a_name_that_occurs_twice_is_left_out_twice():
+    twice = pd.DataFrame([[1, 2, 3, 4]], columns=["a", "b", "a", "a.1"])
+    assert list(without(twice, ["a"]).columns) == ["b", "a.1"]
+    assert list(without(twice, ["a.2"]).columns) == ["a", "b", "a.1"]
+
+
+def test_columns_of_an_array_have_no_names_to_leave_them_out_by():
+    X = np.ones((3, 2))
+    assert without(X, []) is X
+    with pytest.raises(ValueError, match="pass an array of fewer columns"):
+        without(X, ["x1"])

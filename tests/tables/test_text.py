@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lrisk.tables.columns import typed_column, typed_columns
+from lrisk.tables.quoting import QuotesCells
 from lrisk.tables.rules import ColumnRule
 from lrisk.tables.text import read_column
 
@@ -79,6 +80,28 @@ def test_what_has_two_meanings_is_refused_with_a_remedy(cells, words):
         column(cells * 5)
 
 
+@pytest.mark.parametrize(
+    ("cells", "first"),
+    [
+        (["250 kg", None, "na", "12 lb", "7 lb"] + ["9 kg"] * 30, "'12 lb' in row 4"),
+        (["12 lb", "7 lb"] + ["3 oz"] + ["9 kg"] * 15, "'3 oz' in row 3"),
+        (["250 kg", "3 oz", "250 kg"], "'3 oz' in row 2"),
+        (["-", "01/31/2020"] + ["31/01/2020"] * 4, "'01/31/2020' in row 2"),
+    ],
+)
+def test_the_first_cell_of_the_rarest_kind_is_named(cells, first):
+    with pytest.raises(QuotesCells, match=rf"first {first}") as refusal:
+        column(cells)
+    assert "drop the column" in str(refusal.value)
+    assert "row" not in refusal.value.bare and "drop the" in refusal.value.bare
+
+
+def test_a_target_in_two_units_is_not_to_be_dropped():
+    raw = np.array(["250 kg"] * 20 + ["12 lb"] * 3, dtype=object)
+    with pytest.raises(QuotesCells, match=r"'12 lb' in row 21.*to one unit\.$"):
+        typed_column("y", raw, labels=True)
+
+
 def test_bare_numbers_take_the_unit_of_the_others():
     read = column(["5 kg", "6 kg", "7"] * 10)
     assert read.values[2] == 7 and "10 cells have no unit" in read.note
@@ -118,7 +141,7 @@ def test_two_labels_stay_as_written_and_more_are_quantities():
 
 def test_a_column_of_many_words_is_given_up_at_once():
     words = [f"{i:x}-word" for i in range(200_000)]
-    assert read_column("c", words, np.ones(len(words), dtype=np.int64)) is None
+    assert read_column(words, np.ones(len(words), dtype=np.int64)) is None
 
 
 def test_many_different_slips_do_not_hide_the_numbers():

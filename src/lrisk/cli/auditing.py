@@ -29,7 +29,6 @@ def audited(
     `notes` are what is to be known of how the file was read.
     """
     from ..analysis.audit import audit as run_audit
-    from ..analysis.audit.quoting import QuotesCells
     from ..report import redacted, write_audit
     from ..report.writing import earlier_verdicts
     from .printing import plain, print_audit, progress_bar, terminal
@@ -43,10 +42,7 @@ def audited(
         progress_bar(terminal(stderr=True), told) as progress,
     ):
         options |= {"source": source, "progress": progress, "verdicts": words}
-        try:
-            result = run_audit(data, target, **options)
-        except QuotesCells as error:
-            raise ValueError(error.bare if redact else str(error)) from error
+        result = run_audit(data, target, **options)
     result = replace(result, notes=list(notes))
     if given:
         check_same_table(given, result)
@@ -67,6 +63,17 @@ def audited(
             "(--verdicts) to have them respected."
         )
     return result
+
+
+@contextmanager
+def refusals_told(redact: bool) -> Iterator[None]:
+    """Refusals as they are, or without the cells that they quote."""
+    from ..tables.quoting import QuotesCells
+
+    try:
+        yield
+    except QuotesCells as error:
+        raise ValueError(error.bare if redact else str(error)) from error
 
 
 @contextmanager

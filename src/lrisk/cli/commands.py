@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._version import __version__
-from .auditing import audited, estimator_at, open_report, predictions_at
+from .auditing import (
+    audited,
+    estimator_at,
+    open_report,
+    predictions_at,
+    refusals_told,
+)
 from .errors import (
     BUG,
     DONE,
@@ -28,6 +34,8 @@ from .warming import be_quiet, compiling_told, warm_up
 FILE = click.Path(path_type=Path)
 NO_HEADER = click.option("--no-header", is_flag=True, help="The first line is data; "
                          "columns are called c1, c2, ...")  # fmt: skip
+DROP = click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column "
+                    "out, as if it were not there; may be repeated.")  # fmt: skip
 TASKS = click.Choice(["auto", "regression", "classification"])
 KERNELS = click.Choice(["linear", "rbf"])
 
@@ -120,6 +128,7 @@ def lrisk() -> None:
 @click.option("--id", help="Show this column beside row numbers, and do not learn from "
               "it.  [default: a column in which nearly every row has its "
               "own]")  # fmt: skip
+@DROP
 @NO_HEADER
 @click.option("--out", type=FILE, default=None,
               help="Write report.html, rows.csv and audit.json into this folder.  "
@@ -188,18 +197,19 @@ def audit(
         be_quiet()
     options["compare"] = read_audit(compare) if compare else None
     shown = "json" if as_json else "nothing" if quiet else "words"
-    if (large := large_folder(data)) is not None:
-        options["verdicts"] = verdicts
-        result = audited_folder(large, target, name, options, folder, redact, shown)
-        return _ended(result, folder, fail_above, opened)
-    table = _read(data, target, no_header, options["predictions"], told=not quiet)
-    frame = table.frame
-    options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
-    options["estimator"] = estimator_at(options["estimator"])
-    options["predictions"] = predictions_at(options["predictions"], frame)
-    result = audited(
-        frame, target, name, options, folder, redact, shown, table.notes, parquet
-    )
+    with refusals_told(redact):
+        if (large := large_folder(data)) is not None:
+            options["verdicts"] = verdicts
+            result = audited_folder(large, target, name, options, folder, redact, shown)
+            return _ended(result, folder, fail_above, opened)
+        table = _read(data, target, no_header, options["predictions"], told=not quiet)
+        frame = table.frame
+        options["verdicts"] = read_verdicts(verdicts, len(frame)) if verdicts else None
+        options["estimator"] = estimator_at(options["estimator"])
+        options["predictions"] = predictions_at(options["predictions"], frame)
+        result = audited(
+            frame, target, name, options, folder, redact, shown, table.notes, parquet
+        )
     _ended(result, folder, fail_above, opened)
 
 
@@ -277,6 +287,7 @@ Examples:
     "noise=gaussian:0.1 or estimator=RiskClassifier; may be repeated.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@DROP
 @NO_HEADER
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
 def fit(
@@ -286,6 +297,7 @@ def fit(
     task: str,
     words: tuple[str, ...],
     seed: int,
+    drop: tuple[str, ...],
     no_header: bool,
     out: Path,
     **given: Any,
@@ -299,6 +311,7 @@ def fit(
     rows it has not seen is printed.
     """
     check_installed("lrisk fit", "pandas", "skops", "packaging")
+    from ..tables.table import without
     from .models import fit_model
     from .settings import parsed_settings
     from .storage import save_model
@@ -310,7 +323,7 @@ def fit(
     _writable(out.parent)
     if out.is_dir():
         raise BadInput(f"--out {out} is a folder; give a file")
-    frame = _read(data, target, no_header).frame
+    frame = without(_read(data, target, no_header).frame, drop)
     fitted = fit_model(frame, target, name, task, settings, seed)
     save_model(fitted.model, out)
     for note in fitted.notes:

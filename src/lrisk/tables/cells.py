@@ -24,6 +24,12 @@ def is_table(data: Any) -> bool:
 
 def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
     """Names, made distinct, and cells of all columns of a frame, dict or array."""
+    names, series = named_cells(data)
+    return names, [raw_column(column, n) for n, column in zip(names, series)]
+
+
+def named_cells(data: Any) -> tuple[list[str], list[Any]]:
+    """Names, made distinct, and cells as they come: nothing is read of them."""
     if type(data).__name__ == "LazyFrame":
         rule, remedy = "a table in memory", "call its collect() first"
         raise TypeError(refused("table", "data", rule, "LazyFrame", remedy))
@@ -46,7 +52,7 @@ def raw_columns(data: Any) -> tuple[list[str], list[AnyArray]]:
     if not names or not len(series[0]):
         rule, remedy = "a table of rows and columns", "pass one that is not empty"
         raise ValueError(refused("table", "data", rule, "none", remedy))
-    return distinct(names), [raw_column(column, n) for n, column in zip(names, series)]
+    return distinct(names), series
 
 
 def row_names(data: Any) -> list[str]:

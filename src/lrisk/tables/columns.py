@@ -6,9 +6,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._params import refused
 from .._typing import AnyArray, Bools, Indices
 from .dates import days
-from .text import COMMA, DATE, DATES, PROMISING, read_column, share_of_numbers
+from .quoting import QuotesCells
+from .text import (
+    COMMA,
+    DATE,
+    DATES,
+    PROMISING,
+    Mixed,
+    read_column,
+    share_of_numbers,
+)
 
 #: Words that count as missing, true and false (lower case, stripped).
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "#div/0!", "#value!",
@@ -291,7 +301,10 @@ def _from_text(name: str, raw: AnyArray, labels: bool, commas: bool) -> Column:
         if set(lower) <= TRUE | FALSE and not labels:
             flags = np.array([float(level in TRUE) for level in lower] + [np.nan])
             return _checked(Column(name, "boolean", flags[codes], []))
-        read = _as_numbers(name, codes, levels, commas)
+        try:
+            read = _as_numbers(name, codes, levels, commas)
+        except Mixed as mixed:
+            raise _of_cell(mixed, name, codes, levels, labels) from None
         # Two labels, such as "2 doors" and "4 doors", are shown as they were written.
         if read is not None and not (labels and read.unit and read.distinct <= 2):
             return _checked(read)
@@ -335,7 +348,7 @@ def _as_numbers(
     counts[[level.strip().lower() in MARKS for level in levels]] = 0
     if not counts.any():
         return None
-    reading = read_column(name, levels, counts, commas)
+    reading = read_column(levels, counts, commas)
     if reading is None:
         return None
     note, example = reading.note, reading.example
@@ -352,6 +365,22 @@ def _as_numbers(
         name, reading.kind, values, [], note, example, way=reading.way,
         unit=reading.unit, ambiguous=reading.ambiguous,
     )  # fmt: skip
+
+
+def _of_cell(
+    mixed: Mixed, name: str, codes: Indices, levels: list[str], labels: bool
+) -> QuotesCells:
+    """The refusal of a column, with the first cell of the rarest kind."""
+    row = int(np.flatnonzero(np.append(mixed.rarest, False)[codes])[0])
+    cell = f"{levels[int(codes[row])][:40]!r} in row {row + 1}"
+    remedy = mixed.remedy
+    if not labels:  # nobody can do without the target
+        remedy += ", or drop the column (--drop on the command line)"
+    told, bare = (
+        refused("table", f"column {name[:60]}", mixed.rule, got, remedy)
+        for got in (f"{mixed.got}, first {cell}", mixed.got)
+    )
+    return QuotesCells(told, bare)
 
 
 def levels_of(raw: AnyArray, missing: set[str]) -> tuple[Indices, list[str]]:

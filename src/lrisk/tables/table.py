@@ -11,7 +11,14 @@ import numpy as np
 from .._arrays import check_typical_size
 from .._params import refused
 from .._typing import AnyArray, Bools
-from .cells import cells_as_text, raw_column, raw_columns, row_names
+from .cells import (
+    cells_as_text,
+    is_table,
+    named_cells,
+    raw_column,
+    raw_columns,
+    row_names,
+)
 from .columns import Column, ColumnSummary, summary_of, typed_columns
 from .target import Target, target_of
 
@@ -236,6 +243,39 @@ def columns_of(data: Any) -> list[Column]:
 def column_names(data: Any) -> list[str]:
     """Names of the columns of a table, as `table_of` has them."""
     return raw_columns(data)[0]
+
+
+def without(data: Any, drop: Sequence[str]) -> Any:
+    """A table less some columns, of which no cell is read.
+
+    Parameters
+    ----------
+    data : DataFrame or mapping of columns
+    drop : sequence of str
+        Names of columns; one that occurs several times goes every time.
+
+    Raises
+    ------
+    ValueError
+        If a name is that of no column, or the columns have no names.
+
+    Examples
+    --------
+    >>> without({"size": [1, 2], "note": ["a", "b"]}, ["note"])
+    {'size': [1, 2]}
+    """
+    if not drop:
+        return data
+    names, _ = named_cells(data)
+    if not is_table(data):
+        rule, remedy = "empty for an array", "pass an array of fewer columns"
+        raise ValueError(refused("table", "drop", rule, list(drop[:8]), remedy))
+    gone = {closest(str(name), names, "drop") for name in drop}
+    if isinstance(data, dict):
+        return {name: cells for name, cells in data.items() if str(name) not in gone}
+    own = [str(name) for name in data.columns]
+    kept = [at for at, both in enumerate(zip(own, names)) if gone.isdisjoint(both)]
+    return data.iloc[:, kept] if hasattr(data, "iloc") else data[:, kept]
 
 
 def check_present(needed: Sequence[str], there: Sequence[str]) -> None:

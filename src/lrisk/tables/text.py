@@ -27,6 +27,22 @@ DATE, MONTH_FIRST, DAY_FIRST = "date", "month first", "day first"
 DATES = (DATE, MONTH_FIRST, DAY_FIRST)
 
 
+class Mixed(ValueError):
+    """A column of numbers in several units, or of dates in several orders.
+
+    Attributes
+    ----------
+    rule, got, remedy : str
+        What it must be, what it is (no cell is told), and what to do.
+    rarest : array of bool of shape (n_levels,)
+        Which levels are of the rarest kind.
+    """
+
+    def __init__(self, rule: str, got: str, remedy: str, rarest: Bools) -> None:
+        super().__init__(f"must be {rule}, got {got}; {remedy}")
+        self.rule, self.got, self.remedy, self.rarest = rule, got, remedy, rarest
+
+
 class Reading(NamedTuple):
     """Numbers of the levels of a column of text, and the way they were read.
 
@@ -60,14 +76,12 @@ class Reading(NamedTuple):
 
 
 def read_column(
-    name: str, levels: Sequence[str], counts: Indices, commas: bool = False
+    levels: Sequence[str], counts: Indices, commas: bool = False
 ) -> Reading | None:
     """Read the levels in the way that reads most cells, if that is nearly all.
 
     Parameters
     ----------
-    name : str
-        Of the column, for messages.
     levels : sequence of str
     counts : array of shape (n_levels,)
         Cells of each level.
@@ -82,7 +96,7 @@ def read_column(
 
     Raises
     ------
-    ValueError
+    Mixed
         If numbers have several units, or dates several orders of day and month.
     """
     at = np.arange(len(levels))
@@ -100,14 +114,14 @@ def read_column(
     either = ~np.isnan(dates.month_first) | ~np.isnan(dates.day_first)
     enough = MOSTLY * counts.sum()
     if counts[either].sum() >= enough and max(reads[2:]) >= max(reads[:2]):
-        return _dates(name, dates, counts)
+        return _dates(dates, counts)
     ambiguous = point.grouped and reads[0] == reads[1] and _differ(point, comma)
     best = 1 if ambiguous and commas else int(np.argmax(reads))
     if reads[best] < enough:
         return None
     if best >= 2:
-        return _dates(name, dates, counts)
-    reading = _numbers(name, comma if best else point, levels, counts)
+        return _dates(dates, counts)
+    reading = _numbers(comma if best else point, levels, counts)
     if reading is None:
         return None
     note = reading.note
@@ -131,7 +145,8 @@ def read_again(name: str, levels: Sequence[str], way: str, unit: str) -> Floats:
     known = sorted(other for other in others if is_known(other))
     if known:
         rule = f"in {unit}, as in training" if unit else "without a unit"
-        raise _refused(name, rule, known[0], "convert it")
+        what = f"column {name[:60]}"
+        raise ValueError(refused("table", what, rule, known[0], "convert it"))
     return _with_units(numbers, {unit, ""})
 
 
@@ -161,7 +176,7 @@ def _differ(one: Numbers, other: Numbers) -> bool:
 
 
 def _numbers(
-    name: str, numbers: Numbers, levels: Sequence[str], counts: Indices
+    numbers: Numbers, levels: Sequence[str], counts: Indices
 ) -> Reading | None:
     """The numbers with their one unit; mixed units are refused, if they are units."""
     cells = count_units(numbers, counts)
@@ -173,8 +188,10 @@ def _numbers(
     others = [own for own in known if own != unit]
     if others and sum(cells[own] for own in known) >= MOSTLY * cells.total():
         shown = ", ".join(f"{cells[own]} in {own}" for own in known[:4])
-        remedy = "convert it to one unit, or leave the column out"
-        raise _refused(name, "in one unit", f"{shown}", remedy)
+        rarest = min(others, key=lambda own: cells[own])
+        at = np.array([same_unit(own) == rarest for own in numbers.units])
+        at &= ~np.isnan(numbers.values) & (counts > 0)
+        raise Mixed("in one unit", shown, "convert it to one unit", at)
     if unit in MULTIPLIERS and any(
         not own and value for own, value in zip(numbers.units, numbers.values)
         if value == value
@@ -199,13 +216,14 @@ def _with_units(numbers: Numbers, units: set[str]) -> Floats:
     return np.where(fine, numbers.values, np.nan)
 
 
-def _dates(name: str, dates: Dates, counts: Indices) -> Reading:
+def _dates(dates: Dates, counts: Indices) -> Reading:
     month, day = ~np.isnan(dates.month_first), ~np.isnan(dates.day_first)
     only_month, only_day = _cells(month & ~day, counts), _cells(day & ~month, counts)
     if min(only_month, only_day) > (1.0 - MOSTLY) * (only_month + only_day):
         got = f"{only_month} dates with the month first, {only_day} with the day first"
         remedy = "write all as 2024-12-31"
-        raise _refused(name, "of dates in one order", got, remedy)
+        rarer = month & ~day if only_month < only_day else day & ~month
+        raise Mixed("of dates in one order", got, remedy, rarer & (counts > 0))
     numbers = dates.day_first if only_day > only_month else dates.month_first
     several = len(dates.forms - {"month named first"}) > 1
     note = "Dates are written in several ways." if several else ""
@@ -221,7 +239,3 @@ def _dates(name: str, dates: Dates, counts: Indices) -> Reading:
 
 def _cells(which: Bools, counts: Indices) -> int:
     return int(counts[which].sum())
-
-
-def _refused(name: str, rule: str, got: str, remedy: str) -> ValueError:
-    return ValueError(refused("table", f"column {name[:60]}", rule, got, remedy))

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from lrisk.analysis.audit.given import given_predictions
-from lrisk.analysis.audit.quoting import QuotesCells
 from lrisk.tables import table_of
+from lrisk.tables.quoting import QuotesCells
 
 N = 24
 X = np.arange(float(N)) ** 1.1

@@ -96,6 +96,18 @@ def test_any_regressor_judges_the_rows(estimator, label):
     assert repr(estimator) == before
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, dict])
+def test_a_model_is_not_given_columns_left_out(frame):
+    data = pd.DataFrame(flats(80)).assign(words=["1 kg", "2 lb"] * 40)
+    whole = frame(data)  # a Ridge could not read the words
+    pipeline = make_pipeline(Ridge())
+    result = audit(whole, "price", estimator=pipeline, drop=["words", "kind", "floor"])
+    assert [column.name for column in result.columns] == ["size", "price"]
+    assert result.losses[-1].label == "your Ridge" and len(whole.keys()) == 5
+    with pytest.raises(ValueError, match="drop must be a column with no other role"):
+        audit(whole, "price", estimator=pipeline, drop="price")
+
+
 def test_the_same_seed_gives_the_same_judgement():
     data, forest = flats(80), RandomForestRegressor(10)
     first, second = (audit(data, "price", estimator=forest) for _ in range(2))

@@ -12,8 +12,8 @@ from ...tables import Column, Table
 from ...tables.beside import read_beside
 from ...tables.cells import cells_as_text, is_table, raw_column, raw_columns
 from ...tables.columns import typed_column
+from ...tables.quoting import QuotesCells
 from ...tables.text import DATES
-from .quoting import QuotesCells
 
 #: Columns of what ``lrisk predict`` writes.
 ROW, PREDICTION, PROBABILITY = "row", "prediction", "probability"

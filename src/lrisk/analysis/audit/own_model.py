@@ -26,9 +26,9 @@ from ...estimators import LabelErrorDetector, OutlierDetector
 from ...procedures.label_noise import assign_folds
 from ...tables import Preparation, Table
 from ...tables.cells import raw_columns
+from ...tables.quoting import QuotesCells
 from ...tables.table import closest
 from .given import given_predictions
-from .quoting import QuotesCells
 
 #: Times that a regressor is cross-fitted: to all rows, then to those not flagged, for
 #: wrong rows move its predictions for others.

@@ -3,16 +3,17 @@
 import importlib.metadata
 import platform
 import time as clock
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..._params import check_choice, check_count, check_real
+from ..._params import check_choice, check_count, check_real, refused
 from ..._typing import Bools, Floats, Indices
 from ..._version import __version__
 from ...spectra import parse_spectrum
 from ...tables import Table, table_of
-from ...tables.table import own_name
+from ...tables.table import own_name, without
 from .comparing import check_comparable, check_same_target, comparison
 from .crossfit import CrossFit, Progress, cross_fit
 from .curves import (
@@ -67,6 +68,7 @@ def audit(
     group: str | None = None,
     time: str | None = None,
     id: str | None = None,
+    drop: str | Sequence[str] = (),
     seed: int = 0,
     verdicts: Any = None,
     compare: dict[str, Any] | None = None,
@@ -133,6 +135,10 @@ def audit(
         Column that says which row is which, shown beside row numbers and not learnt
         from. By default a frame's own index, or the first column in which (nearly)
         every row has a value of its own.
+    drop : str or sequence of str, default=()
+        Columns of a frame or dict that are left out as if they were not there: a model
+        of your own is not given them, nothing is said of them, and what cannot be read
+        of them, such as two units in one column, does not matter.
     seed : int, default=0
         Where random numbers begin: the same seed gives the same result.
     verdicts : mapping of row to word, sequence of words, or None, default=None
@@ -184,6 +190,8 @@ def audit(
     parse_spectrum(spectrum)
     if compare is not None:
         check_comparable(compare)
+    drop = [drop] if isinstance(drop, str) else list(drop)
+    data = dropped(data, drop, (target, group, time, id, predictions))
     if isinstance(predictions, str):
         data, predictions = taken_out(data, predictions, target)
     table = table_of(data, target, task, group, time, id)
@@ -197,7 +205,7 @@ def audit(
     options = {
         "task": task, "kernel": kernel, "spectrum": spectrum,
         "contamination": contamination, "group": group, "time": time, "id": id,
-        "judged by": own.label if own else "lrisk",
+        "drop": drop, "judged by": own.label if own else "lrisk",
     }  # fmt: skip
     result = assemble(table, recipe, found, said, compare, source, options, start)
     progress("done", 1.0)
@@ -212,6 +220,15 @@ def check_options(task: str, kernel: str, contamination: Any, seed: Any) -> None
     if not (isinstance(contamination, str) and contamination == "auto"):
         check_real("audit", "contamination", contamination, low=0, high=0.5,
                    high_open=True, remedy="or 'auto'")  # fmt: skip
+
+
+def dropped(data: Any, drop: Sequence[str], used: Sequence[Any]) -> Any:
+    """The table less some columns; those that are used otherwise are refused."""
+    for name in used:
+        if isinstance(name, str) and name in drop:
+            rule, remedy = "a column with no other role", "choose one role for it"
+            raise ValueError(refused("audit", "drop", rule, name[:80], remedy))
+    return without(data, drop)
 
 
 def _flags(

@@ -6,7 +6,7 @@ flagged is written where it is said, and the report is that of the sample.
 """
 
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from .crossfit import MOST, CrossFit, Fits, Progress, contradicted, cross_fit
 from .models import RANKED_UNDER, Recipe, expect
 from .numbers import counted, percent
 from .result import AuditResult
-from .run import assemble, check_options
+from .run import assemble, check_options, dropped
 
 #: Rows of the sample: ten times those that fits are trained on.
 SAMPLE = 200_000
@@ -107,6 +107,7 @@ class SampledAudit:
         group: str | None = None,
         time: str | None = None,
         id: str | None = None,
+        drop: Sequence[str] = (),
     ) -> None:
         start = clock.perf_counter()
         check_options(task, kernel, contamination, seed)
@@ -116,6 +117,7 @@ class SampledAudit:
         self.folder, self.totals = folder, Totals()
         self._places = spread_over(folder.n_rows, sample, seed)
         frame = folder.take(self._places)
+        frame = dropped(frame, drop, (target, group, time, id))
         table = table_of(frame, target, task, group, time, id)
         recipe = Recipe(table.task, kernel, spectrum, contamination, seed,
                         classes=len(table.classes))  # fmt: skip
@@ -123,6 +125,7 @@ class SampledAudit:
         options = {
             "task": task, "kernel": kernel, "spectrum": spectrum,
             "contamination": contamination, "group": group, "time": time, "id": id,
+            "drop": list(drop),
             "judged by": "lrisk", "sample": len(self._places),
         }  # fmt: skip
         said = np.zeros(table.n_rows, dtype=np.int64)
