@@ -55,6 +55,8 @@ class Table(Target):
         What tells rows apart: a column, "index" for a frame's own, or empty.
     ids : list of str
         One for each row, or none.
+    id_given : bool
+        Whether somebody said so, and it was not found.
 
     See Also
     --------
@@ -73,6 +75,7 @@ class Table(Target):
     target: Column
     id_column: str = ""
     ids: list[str] = field(default_factory=list)
+    id_given: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -214,7 +217,8 @@ def _with_ids(
         name = best.name
     else:
         return table
-    return replace(table, id_column=name, ids=cells_as_text(raw[name]))
+    ids = cells_as_text(raw[name])
+    return replace(table, id_column=name, ids=ids, id_given=given is not None)
 
 
 def own_name(ids: Sequence[str], row: int) -> str:

@@ -82,6 +82,37 @@ def test_customers_who_come_again_are_no_copies(seed):
     assert found(data) == []
 
 
+def with_ids(rows, **options):
+    """What is found of 200 rows, some of which have the id of the one before."""
+    data = table()
+    ids = [f"P{i}" for i in range(200)]
+    for row in rows:
+        ids[row - 1] = ids[row - 2]
+    data["who"] = np.array(ids, dtype=object)
+    return Copies().find(Context(table_of(data, "y", **options), LEVEL))
+
+
+def test_different_rows_of_one_given_id_are_named():
+    (finding,) = with_ids([8, 90], id="who")
+    assert (finding.kind, finding.count, finding.rows) == ("same id", 2, [8, 90])
+    assert finding.columns == ["who"]
+    words = "2 rows have the who of an earlier one and differ from it in other columns."
+    assert Copies().words(finding) == words
+    (one,) = with_ids([8], id="who")
+    assert Copies().words(one).startswith("1 row has the who of an earlier one and dif")
+    assert with_ids([8, 90]) == []  # nobody said that it tells rows apart
+    assert with_ids(range(3, 200, 5), id="who") == []  # visits, say
+
+
+def test_copies_and_missing_ids_are_no_different_rows_of_one_id():
+    data = table()
+    ids = [f"P{i}" for i in range(200)]
+    ids[3:9] = [None] * 6
+    data["who"] = np.array(ids, dtype=object)
+    context = Context(table_of(appended(data, [20]), "y", id="who"), LEVEL)
+    assert [f.kind for f in Copies().find(context)] == ["copy"]
+
+
 def test_few_different_values_prove_nothing():
     rng = np.random.default_rng(0)
     data = {

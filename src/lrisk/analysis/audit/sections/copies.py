@@ -25,7 +25,7 @@ from scipy.special import comb
 from scipy.stats import chi2, poisson
 
 from ...._typing import AnyArray, Floats, Indices
-from ....tables import Column
+from ....tables import Column, Table
 from ..facts import Finding
 from .base import Context, first_rows
 
@@ -46,10 +46,14 @@ ROUNDING, ABSURD = 1e-11, 1e4
 
 
 class Copies:
-    """Rows equal to an earlier one in every column, or in all but identifiers."""
+    """Rows equal to an earlier one in every column, or in all but identifiers.
+
+    And different rows of one identifier, if a person said that it tells rows apart and
+    it does so for nearly all: of visits, say, that it shares, nothing is said.
+    """
 
     name, title = "copies", "Rows that occur more than once"
-    kinds = ("block", "copy", "list")
+    kinds = ("block", "copy", "list", "same id")
     advice = "Find out whether the repeated rows were entered twice."
 
     def find(self, context: Context) -> list[Finding]:
@@ -59,15 +63,16 @@ class Copies:
         again is at most Poisson, and blocks of L rows are expected λ·q^(L − 1) times,
         q being the chance that the next two rows are equal as well.
         """
+        shared = _same_id(context.table)
         every = [*context.table.columns, context.table.target]
         others = [c for c in every if c.kind != "identifier"]
         if len(others) == len(every):
-            return _copies(every, context.level)
+            return _copies(every, context.level) + shared
         # Copies may have new identifiers, or repeat those that others have, which then
         # leave no room for chance.
         both = [_copies(own, context.level / 2.0) for own in (others, every)]
         sure = [sum(f.count for f in found if f.kind != "list") for found in both]
-        return both[int(np.argmax(sure))]
+        return both[int(np.argmax(sure))] + shared
 
     def words(self, finding: Finding) -> str:
         """How many rows, and of which."""
@@ -76,6 +81,12 @@ class Copies:
             to, last = (row + finding.count - 1 for row in (first, source))
             return (
                 f"Rows {first} to {to} repeat rows {source} to {last} in every column."
+            )
+        if finding.kind == "same id":
+            rows = "1 row has" if finding.count == 1 else f"{finding.count} rows have"
+            return (
+                f"{rows} the {finding.columns[0][:60]} of an earlier one and differ"
+                f"{'s' * (finding.count == 1)} from it in other columns."
             )
         rows = "1 row is" if finding.count == 1 else f"{finding.count} rows are"
         equal = f"{rows} equal to an earlier one in every column"
@@ -87,15 +98,37 @@ class Copies:
         )
 
 
+def _same_id(table: Table) -> list[Finding]:
+    """Rows that differ from an earlier one of the same identifier, if they are few."""
+    if not table.id_given:
+        return []
+    cells = _cells([*table.columns, table.target]).sum(axis=0)
+    different = np.sort(np.unique(cells, return_index=True)[1])
+    ids = np.array(table.ids)[different]
+    again = np.setdiff1d(np.arange(len(ids)), np.unique(ids, return_index=True)[1])
+    rows = different[again[ids[again] != ""]]
+    if not 0 < len(rows) <= FEW_COPIES * table.n_rows:
+        return []
+    named = [table.id_column]
+    return [Finding("copies", "same id", named, first_rows(rows), len(rows))]
+
+
+def _cells(columns: list[Column]) -> Indices:
+    """Random numbers in the place of values, shape (n_columns, n_rows).
+
+    Their sums tell rows apart: of a million different ones two agree with a chance of
+    5·10⁻⁸.
+    """
+    rng = np.random.default_rng(0)
+    codes = [np.unique(c.values, return_inverse=True)[1] for c in columns]
+    return np.array([rng.integers(2**63, size=len(own))[own] for own in codes])
+
+
 def _copies(columns: list[Column], level: float) -> list[Finding]:
     """Rows that are equal to an earlier one in all of these columns."""
     if len(columns) < 2:
         return []
-    rng = np.random.default_rng(0)
-    # Sums of random numbers tell rows apart: of a million different ones two agree
-    # with a chance of 5·10⁻⁸.
-    codes = [np.unique(c.values, return_inverse=True)[1] for c in columns]
-    cells = np.array([rng.integers(2**63, size=len(own))[own] for own in codes])
+    cells = _cells(columns)
     _, firsts, rows = np.unique(cells.sum(axis=0), return_index=True,
                                 return_inverse=True)  # fmt: skip
     copies = np.setdiff1d(np.arange(len(rows)), firsts)
