@@ -24,7 +24,7 @@ LOOKS = 0.1
 #: How far above the solution a constant may be that a tight solve may yet prove best.
 WITHIN = 1e-6
 #: Relative gaps of the tight solve, and of the constant itself.
-TIGHT, EXACT = 1e-8, 1e-11
+TIGHT, EXACT = 1e-9, 1e-11
 #: How far above the lower bound the best constant may be: a few times the tight gap.
 ABOVE = 1e-7
 
