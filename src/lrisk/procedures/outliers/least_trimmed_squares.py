@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Bools, Floats
-from ...solvers._loops.elemental import elemental_fits
+from ...solvers._loops.elemental import elemental_fits, largest
 from .._robust.scales import (
     COMPRESSED_BEYOND,
     compress,
@@ -54,12 +54,13 @@ def least_trimmed_half(rows: Rows, rng: np.random.Generator) -> Bools:
         drawn = rng.choice(len(few), most, replace=False, p=own / np.sum(own))
         few, own = few[np.sort(drawn)], np.ones(most)
     part = rows._replace(Z=Z[few], y=y[few], weights=own)
+    fitted: Fitted = {}
     starts = [
         nearest_half(_outlyingness(part.Z), own),
         *_elemental_halves(part, rng),
-        *_halves_by_slices(part),
+        *_halves_by_slices(part, fitted),
     ]
-    ends = [_concentrated(part, start) for start in starts]
+    ends = [_concentrated(part, start, fitted) for start in starts]
     best = min(ends, key=lambda end: end.square)
     factors = np.zeros(len(y))
     factors[few] = best.half
@@ -67,30 +68,50 @@ def least_trimmed_half(rows: Rows, rng: np.random.Generator) -> Bools:
 
 
 class Concentrated(NamedTuple):
-    """A half, its own line, and the mean square residual of the half nearest to it."""
+    """A half, its own line, and what that says.
+
+    square : mean square residual of the half nearest to the line
+    nearest : that half
+    """
 
     square: float
     fit: LinearFit
     half: Bools
+    nearest: Bools
 
 
-def _concentrated(rows: Rows, half: Bools, steps: int = C.rounds) -> Concentrated:
+#: Halves that have been fitted, by their bits: many starts lead to the same few.
+Fitted = dict[bytes, Concentrated]
+
+
+def _concentrated(
+    rows: Rows, half: Bools, fitted: Fitted, steps: int = C.rounds
+) -> Concentrated:
     """C-steps: fit a half, take the half that it fits best, and again."""
     best: Concentrated | None = None
     for _ in range(steps):
-        factors = half.astype(np.float64)
-        fit = rows.line(factors)
-        residuals = rows.residuals(fit, factors).left_out
-        nearest = nearest_half(residuals, rows.weights)
-        squares, weights = residuals[nearest] ** 2, rows.weights[nearest]
-        square = float(np.average(squares, weights=weights))
-        if best is None or square < best.square:
-            best = Concentrated(square, fit, half)
-        if np.array_equal(nearest, half):
+        bits = np.packbits(half).tobytes()
+        step = fitted.get(bits)
+        if step is None:
+            step = fitted[bits] = _step(rows, half)
+        if best is None or step.square < best.square:
+            best = step
+        if np.array_equal(step.nearest, half):
             break
-        half = nearest
+        half = step.nearest
     assert best is not None
     return best
+
+
+def _step(rows: Rows, half: Bools) -> Concentrated:
+    """Fit a half, and find the one that its line fits best."""
+    factors = half.astype(np.float64)
+    fit = rows.line(factors)
+    residuals = rows.residuals(fit, factors).left_out
+    nearest = nearest_half(residuals, rows.weights)
+    squares, weights = residuals[nearest] ** 2, rows.weights[nearest]
+    square = float(np.average(squares, weights=weights))
+    return Concentrated(square, fit, half, nearest)
 
 
 def _elemental_halves(part: Rows, rng: np.random.Generator) -> list[Bools]:
@@ -104,16 +125,16 @@ def _elemental_halves(part: Rows, rng: np.random.Generator) -> list[Bools]:
         target, rows = (y - middle) / size, np.column_stack([Z, np.ones(n)])
     else:
         target, rows = y / size, Z - origin
-    keys = rng.random((C.starts, n)) ** (1.0 / weights)
-    width = min(3 * m, n)
-    order = np.argsort(-keys, axis=1, kind="stable")[:, :width]
+    keys = rng.random((C.starts, n))
+    if np.any(weights != 1.0):
+        keys = keys ** (1.0 / weights)
     kept = min((n + m + 1) // 2, n)
     fits, sums = elemental_fits(
         np.ascontiguousarray(rows),
         np.ascontiguousarray(target),
         np.full(m, 1e-9),
         kept,
-        np.ascontiguousarray(order),
+        largest(keys, min(3 * m, n)),
         2,
     )
     halves: list[Bools] = []
@@ -127,7 +148,7 @@ def _elemental_halves(part: Rows, rng: np.random.Generator) -> list[Bools]:
     return halves
 
 
-def _halves_by_slices(part: Rows) -> list[Bools]:
+def _halves_by_slices(part: Rows, fitted: Fitted) -> list[Bools]:
     """Halves that hold few wrong rows where elemental starts hardly hold none.
 
     Wrong targets at one end of a direction are not at its other end. Which direction is
@@ -156,7 +177,8 @@ def _halves_by_slices(part: Rows) -> list[Bools]:
         for end in (values.min(), values.max())
     ]
     begun = sorted(
-        (_concentrated(part, start, 2) for start in starts), key=lambda end: end.square
+        (_concentrated(part, start, fitted, 2) for start in starts),
+        key=lambda end: end.square,
     )
     low, high = shortest_half(y)
     usual = nearest_half(y - 0.5 * (low + high), weights)
