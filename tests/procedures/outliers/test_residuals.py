@@ -85,11 +85,14 @@ def test_a_row_on_the_line_counts_whole_whatever_its_leverage():
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("kind", ["plain", "constant", "copies", "far", "few", "wide"])
+@pytest.mark.parametrize(
+    "kind", ["plain", "constant", "copies", "far", "few", "blocks", "wide"]
+)
 def test_residuals_of_halves_are_those_of_each_alone(kind, intercept):
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        n, d = {"few": (12, 2), "wide": (300, 200)}.get(kind, (90, 3))
+        sizes = {"few": (12, 2), "blocks": (300, 30), "wide": (300, 200)}
+        n, d = sizes.get(kind, (90, 3))
         Z, y = rng.normal(size=(n, d)), 1e3 * rng.normal(size=n)
         weights = rng.uniform(0.1, 3.0, n)
         halves = rng.random((40, n)) < 0.5
