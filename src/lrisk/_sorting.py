@@ -99,22 +99,21 @@ def select(values: Any, k: int) -> Any:
         # The median of three: sorted values, and equal ones, take n steps as well.
         a, b, c = values[low], values[middle], values[high]
         pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if k <= j:
-            high = j
-        elif k >= i:
-            low = i
-        else:
+        # Sums instead of branches, which a processor cannot foresee here.
+        ends = low
+        for i in range(low, high + 1):
+            values[i], values[ends] = values[ends], values[i]
+            ends += values[ends] < pivot
+        if k < ends:
+            high = ends - 1
+            continue
+        low = ends
+        for i in range(ends, high + 1):
+            values[i], values[ends] = values[ends], values[i]
+            ends += values[ends] <= pivot
+        if k < ends or low == ends:  # the pivot, or no numbers
             break
+        low = ends
     return values[k]
 
 

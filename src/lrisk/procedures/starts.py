@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .._typing import Bools, Floats
 from ..objective import Objective, Point
-from ..solvers._loops.elemental import elemental_fits
+from ..solvers._loops.elemental import elemental_fits, largest
 from ..solvers.trimming.kept import LowestRows
 from ..solvers.trimming.refits import NewtonRefit, RidgeRefit
 from ..spaces import CenterSpace, LinearSpace
@@ -108,17 +108,12 @@ def elemental(
     keys = rng.random((count, len(chosen)))
     if not ranking.equal:
         keys = keys ** (1.0 / ranking.row_weight[chosen])
-    width = min(3 * m, len(chosen))
-    order = np.argpartition(-keys, width - 1, axis=1)[:, :width]
-    order = np.take_along_axis(
-        order, np.argsort(-np.take_along_axis(keys, order, 1), axis=1), 1
-    )
     fits, sums = elemental_fits(
         np.ascontiguousarray(rows),
         np.ascontiguousarray(objective.y[chosen]),
         ridge,
         kept,
-        np.ascontiguousarray(order),
+        largest(keys, min(3 * m, len(chosen))),
         2,
     )
     best: list[int] = []

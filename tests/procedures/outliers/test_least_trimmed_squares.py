@@ -17,6 +17,9 @@ def test_the_nearest_half_is_of_weight():
     np.testing.assert_array_equal(
         nearest_half(distance, np.array([1.0, 9.0, 1.0, 1.0])), [0, 1, 0, 1]
     )
+    both = nearest_half(np.array([distance, np.ones(4)]), np.ones(4))
+    np.testing.assert_array_equal(both, [near, [True, True, False, False]])
+    np.testing.assert_array_equal(nearest_half(np.ones(1), np.ones(1)), [True])
 
 
 @pytest.mark.parametrize("kind", ["targets", "flat", "cluster"])

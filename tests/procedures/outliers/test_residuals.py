@@ -5,7 +5,7 @@ import pytest
 
 from lrisk.procedures.outliers.constants import CONSTANTS
 from lrisk.procedures.outliers.linear_fit import fit_linear
-from lrisk.procedures.outliers.residuals import Residuals, Rows
+from lrisk.procedures.outliers.residuals import Residuals, Rows, halves_left_out
 
 
 def table(seed, n, d=3):
@@ -82,3 +82,33 @@ def test_a_row_on_the_line_counts_whole_whatever_its_leverage():
     """The formula of rows beyond has a pole within: at u = 1, g = 1/2 and c = 3."""
     found = Residuals(np.array([0.0, 1.0, 3.0]), np.full(3, 0.5)).factors(1.0, 3.0)
     np.testing.assert_array_equal(found, 1.0)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    "kind", ["plain", "constant", "copies", "far", "few", "blocks", "wide"]
+)
+def test_residuals_of_halves_are_those_of_each_alone(kind, intercept):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        sizes = {"few": (12, 2), "blocks": (300, 30), "wide": (300, 200)}
+        n, d = sizes.get(kind, (90, 3))
+        Z, y = rng.normal(size=(n, d)), 1e3 * rng.normal(size=n)
+        weights = rng.uniform(0.1, 3.0, n)
+        halves = rng.random((40, n)) < 0.5
+        halves[:, :6] = True  # of fewer than a line needs residuals are rounding
+        halves[0, 1:] = False  # but not of a single one
+        if kind == "constant":
+            Z[:, 0] = 7.0
+        elif kind == "copies":
+            Z[:, 1] = Z[:, 0]
+        elif kind == "far":
+            Z[3] = 1e8
+        origin = None if intercept else np.full(d, 0.3)
+        rows = Rows(Z, y, weights, 1e-9, origin)
+        found = halves_left_out(rows, halves)
+        for half, residuals in zip(halves, found, strict=True):
+            factors = half.astype(float)
+            expected = rows.residuals(rows.line(factors), factors).left_out
+            size = 1e-9 * np.max(np.abs(expected))
+            np.testing.assert_allclose(residuals, expected, rtol=1e-9, atol=size)

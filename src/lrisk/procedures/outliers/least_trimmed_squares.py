@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Bools, Floats
-from ...solvers._loops.elemental import elemental_fits
+from ...solvers._loops.elemental import elemental_fits, largest
 from .._robust.scales import (
     COMPRESSED_BEYOND,
     compress,
@@ -20,8 +20,7 @@ from .._robust.scales import (
     shortest_half,
 )
 from .constants import CONSTANTS as C
-from .linear_fit import LinearFit
-from .residuals import Rows
+from .residuals import Rows, halves_left_out
 
 #: Parts of the targets' order, and directions that are tried in a plane: enough to see
 #: an end of some tenths of the rows.
@@ -29,11 +28,15 @@ SLICES, ANGLES = 10, 8
 
 
 def nearest_half(distance: Floats, weights: Floats, share: float = 0.5) -> Bools:
-    """The nearest rows that hold half of the weight, or another share."""
-    order = np.argsort(np.abs(distance), kind="stable")
-    held = np.cumsum(weights[order])
-    near = np.zeros(len(weights), dtype=bool)
-    near[order[: int(np.searchsorted(held, share * held[-1])) + 1]] = True
+    """The nearest rows that hold half of the weight, or another share.
+
+    Along the last axis of `distance`.
+    """
+    order = np.argsort(np.abs(distance), axis=-1, kind="stable")
+    held = np.cumsum(weights[order], axis=-1)
+    before = np.sum(held < share * held[..., -1:], axis=-1, keepdims=True)
+    near = np.zeros(distance.shape, dtype=bool)
+    np.put_along_axis(near, order, np.arange(len(weights)) <= before, axis=-1)
     return near
 
 
@@ -59,38 +62,39 @@ def least_trimmed_half(rows: Rows, rng: np.random.Generator) -> Bools:
         *_elemental_halves(part, rng),
         *_halves_by_slices(part),
     ]
-    ends = [_concentrated(part, start) for start in starts]
-    best = min(ends, key=lambda end: end.square)
+    best = min(_concentrated(part, starts), key=lambda end: end.square)
     factors = np.zeros(len(y))
     factors[few] = best.half
-    return nearest_half(rows.residuals(best.fit, factors).left_out, weights)
+    fit = part.line(best.half.astype(np.float64))
+    return nearest_half(rows.residuals(fit, factors).left_out, weights)
 
 
 class Concentrated(NamedTuple):
-    """A half, its own line, and the mean square residual of the half nearest to it."""
+    """A half, and the mean square residual of the half nearest to its own line."""
 
     square: float
-    fit: LinearFit
     half: Bools
 
 
-def _concentrated(rows: Rows, half: Bools, steps: int = C.rounds) -> Concentrated:
-    """C-steps: fit a half, take the half that it fits best, and again."""
-    best: Concentrated | None = None
+def _concentrated(
+    rows: Rows, starts: list[Bools], steps: int = C.rounds
+) -> list[Concentrated]:
+    """C-steps from every start: fit a half, take what it fits best, and again."""
+    ends = [Concentrated(np.inf, half) for half in starts]
+    halves, going = np.array(starts), np.arange(len(starts))
     for _ in range(steps):
-        factors = half.astype(np.float64)
-        fit = rows.line(factors)
-        residuals = rows.residuals(fit, factors).left_out
+        residuals = halves_left_out(rows, halves)
         nearest = nearest_half(residuals, rows.weights)
-        squares, weights = residuals[nearest] ** 2, rows.weights[nearest]
-        square = float(np.average(squares, weights=weights))
-        if best is None or square < best.square:
-            best = Concentrated(square, fit, half)
-        if np.array_equal(nearest, half):
+        counts = nearest * rows.weights
+        squares = np.sum(counts * residuals**2, axis=1) / np.sum(counts, axis=1)
+        for i, square, half in zip(going, squares, halves, strict=True):
+            if square < ends[i].square:
+                ends[i] = Concentrated(float(square), half)
+        moved = np.any(nearest != halves, axis=1)
+        halves, going = nearest[moved], going[moved]
+        if len(going) == 0:
             break
-        half = nearest
-    assert best is not None
-    return best
+    return ends
 
 
 def _elemental_halves(part: Rows, rng: np.random.Generator) -> list[Bools]:
@@ -104,16 +108,16 @@ def _elemental_halves(part: Rows, rng: np.random.Generator) -> list[Bools]:
         target, rows = (y - middle) / size, np.column_stack([Z, np.ones(n)])
     else:
         target, rows = y / size, Z - origin
-    keys = rng.random((C.starts, n)) ** (1.0 / weights)
-    width = min(3 * m, n)
-    order = np.argsort(-keys, axis=1, kind="stable")[:, :width]
+    keys = rng.random((C.starts, n))
+    if np.any(weights != 1.0):
+        keys = keys ** (1.0 / weights)
     kept = min((n + m + 1) // 2, n)
     fits, sums = elemental_fits(
         np.ascontiguousarray(rows),
         np.ascontiguousarray(target),
         np.full(m, 1e-9),
         kept,
-        np.ascontiguousarray(order),
+        largest(keys, min(3 * m, n)),
         2,
     )
     halves: list[Bools] = []
@@ -155,9 +159,7 @@ def _halves_by_slices(part: Rows) -> list[Bools]:
         for values in along.T
         for end in (values.min(), values.max())
     ]
-    begun = sorted(
-        (_concentrated(part, start, 2) for start in starts), key=lambda end: end.square
-    )
+    begun = sorted(_concentrated(part, starts, 2), key=lambda end: end.square)
     low, high = shortest_half(y)
     usual = nearest_half(y - 0.5 * (low + high), weights)
     return [usual, *(end.half for end in begun[: C.best_starts])]

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._typing import Floats
+from ..._typing import Bools, Floats
 from .constants import CONSTANTS as C
-from .linear_fit import LinearFit, fit_linear
+from .kernel_ridge import BLOCK_ENTRIES, blocks
+from .linear_fit import ILL_CONDITIONED, LinearFit, fit_linear
 
 #: Share of its own fit below which others have no say in it.
 LEAST_OTHERS = 1e-10
@@ -80,3 +81,54 @@ class Rows(NamedTuple):
     def residuals(self, fit: LinearFit, factors: Floats) -> Residuals:
         """Of all rows, by a line in which they have these factors."""
         return Residuals.of(fit, self.Z, self.y, self.weights * factors)
+
+
+def halves_left_out(rows: Rows, halves: Bools) -> Floats:
+    """Residuals of all rows, left out of the lines of several halves; shape of these.
+
+    As `Residuals.left_out` of each; of a small table several at a time, since a line
+    alone takes less time than the calls that make it.
+    """
+    out = np.empty(halves.shape)
+    if rows.alpha is None or 2 * rows.Z.size > BLOCK_ENTRIES:
+        together = np.zeros(len(halves), dtype=bool)
+    else:
+        together = np.ones(len(halves), dtype=bool)
+        for part in blocks(len(halves), rows.Z.size):
+            out[part], together[part] = _left_out_together(
+                rows, halves[part] * rows.weights, rows.alpha
+            )
+    for i in np.flatnonzero(~together):
+        factors = halves[i].astype(np.float64)
+        out[i] = rows.residuals(rows.line(factors), factors).left_out
+    return out
+
+
+def _left_out_together(
+    rows: Rows, weights: Floats, alpha: float
+) -> tuple[Floats, Bools]:
+    """Residuals left out of lines with these weights, (lines, n), and which can be had.
+
+    With (ZᵀWZ + α)⁻¹ = RRᵀ the values are ZR·(ZR)ᵀWy and the leverages ‖(ZR)_i‖². Not
+    to be had are lines whose Gram matrix is ill-conditioned.
+    """
+    Z, y, origin = rows.Z, rows.y, rows.origin
+    mass = np.sum(weights, axis=1, keepdims=True)
+    if origin is None:
+        center = Z[0] + weights @ (Z - Z[0]) / mass
+        target, variance = y - weights @ y[:, None] / mass, 1.0 / mass
+    else:
+        center, target, variance = origin[None], y[None], np.zeros_like(mass)
+    away = Z - center[:, None]
+    gram = np.swapaxes(away * weights[..., None], 1, 2) @ away
+    values, ways = np.linalg.eigh(gram)
+    sound = values[:, 0] > ILL_CONDITIONED * values[:, -1]
+    root = ways / np.sqrt(np.where(sound[:, None], values, 1.0) + alpha)[:, None]
+    turned = away @ root
+    slopes = (weights * target)[:, None] @ turned
+    fitted = np.sum(turned * slopes, axis=2)
+    leverage = np.sum(turned * turned, axis=2) + variance
+    others = np.maximum(1.0 - weights * leverage, LEAST_OTHERS)
+    with np.errstate(over="ignore"):
+        left = (target - fitted) / others
+    return np.where(others > LEAST_OTHERS, left, 0.0), sound

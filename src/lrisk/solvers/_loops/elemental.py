@@ -25,14 +25,26 @@ def elemental_fits(
     best, sums = np.zeros((starts, m)), np.full(starts, np.inf)
     # Made here, since to compile the making of an array takes as long as a loop.
     work = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(n), np.empty(n)
-    _fit_all(rows, y, ridge, kept, order, steps, *work, best, sums)
+    columns = np.ascontiguousarray(rows.T)
+    _fit_all(rows, columns, y, ridge, kept, order, steps, *work, best, sums)
     return best, sums
+
+
+def largest(keys: Floats, width: int) -> Indices:
+    """Places of the largest keys of every row, from the largest on; (len(keys), width).
+
+    Of keys U^(1/w), U uniform, these are draws without replacement, by weight.
+    """
+    places = np.argpartition(-keys, width - 1, axis=1)[:, :width]
+    order = np.argsort(-np.take_along_axis(keys, places, 1), axis=1)
+    return np.ascontiguousarray(np.take_along_axis(places, order, 1))
 
 
 @jit(fastmath=False)
 def _fit_all(  # type: ignore[no-untyped-def]
-    rows, y, ridge, kept, order, steps, gram, right, theta, squares, work, best, sums
-):
+    rows, columns, y, ridge, kept, order, steps,
+    gram, right, theta, squares, work, best, sums,
+):  # fmt: skip
     starts, width = order.shape
     n, m = rows.shape
     for s in range(starts):
@@ -44,36 +56,41 @@ def _fit_all(  # type: ignore[no-untyped-def]
                 add_row(gram, right, rows, y, order[s, k])
             solved = solve_in_place(gram, right, ridge, theta)
             count += 1
-        for _ in range(steps + 1):
+        for step in range(steps + 1):
             if not solved:
                 break
             for i in range(n):
-                total = -y[i]
-                for j in range(m):
-                    total += rows[i, j] * theta[j]
-                squares[i] = total * total
+                squares[i] = -y[i]
+            for j in range(m):
+                slope = theta[j]
+                for i in range(n):
+                    squares[i] += columns[j, i] * slope
+            for i in range(n):
+                squares[i] = squares[i] * squares[i]
                 work[i] = squares[i]
             threshold = select(work, kept - 1)
             cost = 0.0
             for j in range(m):
                 cost += ridge[j] * theta[j] * theta[j]
             clear(gram, right)
-            taken = 0
+            taken, last = 0, step == steps
             for i in range(n):
                 if squares[i] < threshold:
                     cost += squares[i]
                     taken += 1
-                    add_row(gram, right, rows, y, i)
+                    if not last:
+                        add_row(gram, right, rows, y, i)
             for i in range(n):
                 if taken < kept and squares[i] == threshold:
                     cost += squares[i]
                     taken += 1
-                    add_row(gram, right, rows, y, i)
+                    if not last:
+                        add_row(gram, right, rows, y, i)
             if cost < sums[s]:
                 sums[s] = cost
                 for j in range(m):
                     best[s, j] = theta[j]
-            solved = solve_in_place(gram, right, ridge, theta)
+            solved = not last and solve_in_place(gram, right, ridge, theta)
 
 
 @jit(fastmath=False, inner=True)
