@@ -311,9 +311,11 @@ def test_predictions_worse_than_the_mean_are_called_so():
     result = audit(data, "price", predictions=rng.permutation(data["price"]))
     compared = result.beside_constant
     assert compared.worse and compared.constant == "mean"
-    fine = data["price"][~result.flags]
+    told = {row - 1 for finding in result.findings for row in finding.rows}
+    left = ~result.flags & ~np.isin(np.arange(120), list(told))
+    fine = data["price"][left]
     assert compared.by_constant == pytest.approx(np.mean(np.abs(fine - fine.mean())))
-    assert compared.rows == len(fine) == 120 - result.flags.sum()
+    assert compared.rows == len(fine) < 120
     assert not result.looks_clean
     words = "judged by your predictions, which did worse than a constant (mean |error|"
     assert words in result.summary
