@@ -74,7 +74,7 @@ Job = tuple[str, str, int]
 
 def _audit(data: Any, classes: bool, seed: int) -> Any:
     task = "classification" if classes else "regression"
-    return lrisk.audit(data, "y", task=task, seed=seed)
+    return lrisk.audit(data, "y", task=task, random_state=seed)
 
 
 def _in_words(finding: Any) -> str:

@@ -1,6 +1,7 @@
 """What `make lint` says of docstrings: it sees all that is public, and its faults."""
 
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +28,17 @@ def test_every_module_of_the_reference_is_looked_at(check):
     missing = {name for name in listed if name.startswith("lrisk")} - seen
     assert missing <= {"lrisk.torch"}  # where torch is not installed
     assert len(check.public_objects()) > 150
+
+
+def test_one_thing_has_one_name(check):
+    """What scikit-learn calls random_state and tol is called so everywhere."""
+    others = {"seed": "random_state", "tolerance": "tol"}
+    for name, value in check.public_objects().items():
+        if isinstance(value, type) and issubclass(value, Warning):
+            continue
+        parameters = inspect.signature(value).parameters
+        for other, own in others.items():
+            assert other not in parameters, f"{name}: {other} must be called {own}"
 
 
 def complete(x, by=2.0):

@@ -54,7 +54,10 @@ def test_audit_prints_and_writes(audited):
     text = (out / "audit.json").read_text()
     assert str(out.parent) not in text
     plain = json.loads(text)
-    assert plain["options"]["spectrum"] == "superquantile:0.9" and plain["seed"] == 0
+    assert (
+        plain["options"]["spectrum"] == "superquantile:0.9"
+        and plain["random_state"] == 0
+    )
 
 
 def test_verdicts_given_back_are_kept_and_compared(audited):

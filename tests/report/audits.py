@@ -178,7 +178,7 @@ def make_audit(n_rows=2000, n_flagged=40, seed=0, rows=None, **changes):
         "comparison": None,
         "options": {"kernel": "linear", "spectrum": "superquantile:0.9", "group": None},
         "versions": {"lrisk": "0.1.0", "numpy": "2.0.0"},
-        "seed": 0,
+        "random_state": 0,
         "seconds": 12.34,
     }  # fmt: skip
     return AuditResult(**(fields | changes))

@@ -134,8 +134,9 @@ def lrisk() -> None:
               help="Write report.html, rows.csv and audit.json into this folder.  "
               "[default: DATA-audit]")  # fmt: skip
 @click.option("--parquet", is_flag=True, help="Write rows.parquet beside rows.csv.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
-              help="Draw folds and samples by this seed.")  # fmt: skip
+@click.option("--seed", "random_state", type=click.IntRange(0), default=0,
+              show_default=True, help="Draw folds and samples by this seed, the "
+              "random_state of lrisk.audit.")  # fmt: skip
 @click.option("--fail-above", type=click.FloatRange(0.0, 1.0),
               help="Exit with status 1 if more than this share of rows does not fit "
               "(by the lower end of the printed interval).")  # fmt: skip
@@ -286,7 +287,8 @@ Examples:
     help="Any other parameter, such as tol=1e-8, loss=huber, n_clusters=3, "
     "noise=gaussian:0.1 or estimator=RiskClassifier; may be repeated.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
+              help="Fit by this seed, the random_state of what draws.")  # fmt: skip
 @DROP
 @NO_HEADER
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
@@ -378,7 +380,8 @@ def list_estimators() -> None:
 
 @lrisk.command()
 @click.option("--out", type=FILE, default=Path("lrisk-demo"), show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
+              help="Draw the table by this seed, and the audit's folds.")  # fmt: skip
 def demo(out: Path, seed: int) -> None:
     """Audit a generated table with planted errors, and say how many were found."""
     check_installed("lrisk demo", "jinja2", "rich")
@@ -387,7 +390,7 @@ def demo(out: Path, seed: int) -> None:
     _writable(out)
     planted = planted_errors(seed)
     source = "rents of 400 flats (generated)"
-    options = {"seed": seed, "group": "desk"}
+    options = {"random_state": seed, "group": "desk"}
     result = audited(planted.data, planted.target, source, options, out, False)
     click.echo(f"\n{found_words(planted.wrong, result.flags)[0]}")
     click.echo(f"Open {out / 'report.html'} in a browser.")

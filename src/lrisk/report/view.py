@@ -258,7 +258,7 @@ def _provenance(result: AuditResult) -> dict[str, Any]:
         "comparison": _pairs(result.comparison),
         "options": _pairs(result.options),
         "versions": _pairs(result.versions),
-        "seed": result.seed,
+        "seed": result.random_state,
         "seconds": number(result.seconds),
     }
 

@@ -146,7 +146,7 @@ class TestBudget:
     @pytest.mark.parametrize("budget", [1, 6, 40])
     def test_rounds(self, budget, radius):
         surrogate, P, Q, y = problem(n=14, copies=2)
-        solver = OnlineKernel(0.1, radius, budget=budget, tolerance=1e-9)
+        solver = OnlineKernel(0.1, radius, budget=budget, tol=1e-9)
         state = solver.step(solver.init(2), surrogate, P, Q, y)
         size = min(budget, 14)
         assert state.size == size and len(state.Z) == budget
@@ -183,7 +183,7 @@ class TestBudget:
         R2 = surrogate.squared_radius
         rest = 1.0 - (gram(surrogate, rows, rows)[0, 1] / R2) ** 2
         for factor, size in ((1.01, 1), (0.99, 2)):
-            solver = OnlineKernel(0.1, budget=5, tolerance=factor * rest)
+            solver = OnlineKernel(0.1, budget=5, tol=factor * rest)
             state = solver.step(solver.init(1), surrogate, rows, rows, np.ones(2))
             assert state.size == size
 
@@ -263,8 +263,8 @@ def test_states_of_another_form_are_refused(options):
     ("options", "message"),
     [
         ({"budget": 0}, "budget must be"),
-        ({"tolerance": 0.0}, "tolerance must be"),
-        ({"tolerance": 1.1}, "tolerance must be"),
+        ({"tol": 0.0}, "tol must be"),
+        ({"tol": 1.1}, "tol must be"),
         ({"radius": 0.0}, "radius must be"),
     ],
 )

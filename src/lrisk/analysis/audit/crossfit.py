@@ -126,7 +126,7 @@ def cross_fit(table: Table, recipe: Recipe, progress: Progress) -> CrossFit:
     progress : callable
         Told the name of a step and the share of the work that it ends.
     """
-    rng, rows = np.random.default_rng(recipe.seed), np.flatnonzero(table.used)
+    rng, rows = np.random.default_rng(recipe.random_state), np.flatnonzero(table.used)
     if len(rows) < FEWEST:
         rule, remedy = f"known in at least {FEWEST} rows", "audit a larger table"
         raise ValueError(refused("audit", "target", rule, len(rows), remedy))
@@ -195,7 +195,9 @@ def _by_own_model(
     if recipe.own is None:
         return None
     X = whole.preparation.transform(rows)
-    return recipe.own.judge(table, rows, fold, X, recipe.contamination, recipe.seed)
+    return recipe.own.judge(
+        table, rows, fold, X, recipe.contamination, recipe.random_state
+    )
 
 
 def _with_own(
@@ -314,7 +316,7 @@ def _agreeing(
     for attempt in range(ATTEMPTS):
         if share / 3.0 <= robust.contamination_ <= 2.0 * share + 0.1:
             return robust, kept
-        rng = np.random.default_rng([recipe.seed, attempt])
+        rng = np.random.default_rng([recipe.random_state, attempt])
         kept = np.sort(rng.permutation(len(y))[: int(0.9 * len(y))])
         robust = fitted(recipe.robust(), X[kept], y[kept])[0]
     if whole._detector_ is not None:

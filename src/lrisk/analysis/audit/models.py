@@ -45,7 +45,7 @@ class Recipe(NamedTuple):
     kernel: str
     spectrum: str
     contamination: str | float
-    seed: int
+    random_state: int
     flexible: str | None = None
     own: OwnModel | None = None
     classes: int = 0
@@ -87,17 +87,17 @@ class Recipe(NamedTuple):
         return make(
             self.judging_kernel,
             contamination=self.contamination,
-            random_state=self.seed,
+            random_state=self.random_state,
         )
 
     def under(self, spectrum: str) -> Any:
         """The fit of smallest spectral risk; "mean" is the ordinary fit."""
         make: Any = RiskRegressor if self.regression else RiskClassifier
         solver = "lbfgs" if self.classes >= MANY_CLASSES else "auto"
-        model = make(spectrum, solver=solver, random_state=self.seed)
+        model = make(spectrum, solver=solver, random_state=self.random_state)
         if self.kernel == "linear":
             return model
-        return make_pipeline(_Landmarks(self.kernel, self.seed), model)
+        return make_pipeline(_Landmarks(self.kernel, self.random_state), model)
 
     def losses(self, model: Any, X: Floats, y: AnyArray) -> Floats:
         """|residual|, or −log of the label's probability."""

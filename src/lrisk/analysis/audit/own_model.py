@@ -64,7 +64,7 @@ class OwnModel(NamedTuple):
         fold: Indices,
         X: Floats,
         contamination: str | float,
-        seed: int,
+        random_state: int,
     ) -> tuple[Floats, Any]:
         """Out-of-fold predictions of the rows, and the detector that judged by them.
 
@@ -76,12 +76,12 @@ class OwnModel(NamedTuple):
         X : array of shape (m, d)
             Their prepared columns, which tell how large the noise is where.
         contamination : "auto" or float
-        seed : int
+        random_state : int
         """
-        options: Any = {"contamination": contamination, "random_state": seed}
+        options: Any = {"contamination": contamination, "random_state": random_state}
         y = table.y[rows]
         if self.estimator is not None:
-            fold = _by_group(table, rows, fold, seed)
+            fold = _by_group(table, rows, fold, random_state)
         if table.task == "classification":
             predicted = self._out_of_fold(table, rows, fold, np.ones(len(y), bool))
             labels = LabelErrorDetector(**options)
@@ -154,7 +154,7 @@ def own_model(
     id: str | None,
     estimator: Any,
     predictions: Any,
-    seed: int,
+    random_state: int,
 ) -> OwnModel | None:
     """The user's model, checked; None if none was given.
 
@@ -180,7 +180,9 @@ def own_model(
         columns = _without(data, {str(name) for name in named})
     if labels.dtype.kind == "f" and table.classes:
         labels = table.y  # classifiers refuse fractions: the classes are numbered
-    return OwnModel(f"your {name}", _seeded(estimator, seed), columns, labels, None)
+    return OwnModel(
+        f"your {name}", _seeded(estimator, random_state), columns, labels, None
+    )
 
 
 def taken_out(data: Any, name: str, target: Any) -> tuple[Any, AnyArray]:
@@ -206,7 +208,7 @@ def _last_step(estimator: Any) -> Any:
     return estimator
 
 
-def _by_group(table: Table, rows: Indices, fold: Indices, seed: int) -> Indices:
+def _by_group(table: Table, rows: Indices, fold: Indices, random_state: int) -> Indices:
     """Folds in which rows of one group are together; as they are without groups.
 
     Rows of no group are each by themselves: nothing says that they belong together.
@@ -222,7 +224,7 @@ def _by_group(table: Table, rows: Indices, fold: Indices, seed: int) -> Indices:
     places[known] = np.unique(group.values[rows][known], return_inverse=True)[1]
     classes = table.task == "classification"
     codes = table.y[rows] if classes else np.zeros(len(rows), dtype=np.int64)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     together = assign_folds(codes, len(np.unique(fold)), rng, places)
     for k in np.unique(together) if classes else []:
         if len(np.unique(codes[together != k])) < 2:
@@ -258,11 +260,11 @@ def _labels(table: Table) -> AnyArray:
     return np.nan_to_num(goal.values).astype(np.int64) if whole else goal.values
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
+def _seeded(estimator: Any, random_state: int) -> Any:
     """A copy that draws the same every time, where nothing else was asked for."""
     own = clone(estimator)
     undecided = {
-        name: seed
+        name: random_state
         for name, value in own.get_params(deep=True).items()
         if name.rpartition("__")[2] == "random_state" and value is None
     }

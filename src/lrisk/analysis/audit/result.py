@@ -79,7 +79,7 @@ class AuditResult:
         What has changed since an earlier audit.
     options, versions : dict
         What was asked for, and of which versions.
-    seed : int
+    random_state : int
         Where random numbers began.
     seconds : float
         How long the audit took.
@@ -164,7 +164,7 @@ class AuditResult:
     comparison: dict[str, Any] | None
     options: dict[str, Any]
     versions: dict[str, str]
-    seed: int
+    random_state: int
     seconds: float
     n_training: int = 0
     tail_spectrum: str = ""

@@ -69,7 +69,7 @@ def audit(
     time: str | None = None,
     id: str | None = None,
     drop: str | Sequence[str] = (),
-    seed: int = 0,
+    random_state: int = 0,
     verdicts: Any = None,
     compare: dict[str, Any] | None = None,
     source: str = "",
@@ -139,7 +139,7 @@ def audit(
         Columns of a frame or dict that are left out as if they were not there: a model
         of your own is not given them, nothing is said of them, and what cannot be read
         of them, such as two units in one column, does not matter.
-    seed : int, default=0
+    random_state : int, default=0
         Where random numbers begin: the same seed gives the same result.
     verdicts : mapping of row to word, sequence of words, or None, default=None
         "wrong" or "right" for rows that a person has looked at; rows count from 1.
@@ -186,7 +186,7 @@ def audit(
     True
     """
     start = clock.perf_counter()
-    check_options(task, kernel, contamination, seed)
+    check_options(task, kernel, contamination, random_state)
     parse_spectrum(spectrum)
     if compare is not None:
         check_comparable(compare)
@@ -198,8 +198,8 @@ def audit(
     if compare is not None:
         check_same_target(compare, table.target.name, table.task)
     said = parse_verdicts(verdicts, table.n_rows)
-    own = own_model(table, data, target, id, estimator, predictions, seed)
-    recipe = Recipe(table.task, kernel, spectrum, contamination, seed, own=own,
+    own = own_model(table, data, target, id, estimator, predictions, random_state)
+    recipe = Recipe(table.task, kernel, spectrum, contamination, random_state, own=own,
                     classes=len(table.classes))  # fmt: skip
     found = cross_fit(table, recipe, progress)
     options = {
@@ -212,11 +212,13 @@ def audit(
     return result
 
 
-def check_options(task: str, kernel: str, contamination: Any, seed: Any) -> None:
+def check_options(
+    task: str, kernel: str, contamination: Any, random_state: Any
+) -> None:
     """Refuse options that no audit can have."""
     check_choice("audit", "task", task, ("auto", "regression", "classification"))
     check_choice("audit", "kernel", kernel, ("linear", "rbf"))
-    check_count("audit", "seed", seed, low=0)
+    check_count("audit", "random_state", random_state, low=0)
     if not (isinstance(contamination, str) and contamination == "auto"):
         check_real("audit", "contamination", contamination, low=0, high=0.5,
                    high_open=True, remedy="or 'auto'")  # fmt: skip
@@ -332,7 +334,7 @@ def assemble(
         else comparison(compare, share, interval, by_row, curves),
         options=options,
         versions=_versions(),
-        seed=recipe.seed,
+        random_state=recipe.random_state,
         seconds=clock.perf_counter() - start,
         n_training=found.n_training,
         tail_spectrum=found.whole.tail_spectrum,

@@ -99,7 +99,7 @@ class SampledAudit:
         sample: int | None = None,
         progress: Progress,
         source: str = "",
-        seed: int = 0,
+        random_state: int = 0,
         task: str = "auto",
         kernel: str = "linear",
         spectrum: str = "superquantile:0.9",
@@ -110,16 +110,16 @@ class SampledAudit:
         drop: Sequence[str] = (),
     ) -> None:
         start = clock.perf_counter()
-        check_options(task, kernel, contamination, seed)
+        check_options(task, kernel, contamination, random_state)
         sample = SAMPLE if sample is None else sample
         check_count("audit", "sample", sample)
         parse_spectrum(spectrum)
         self.folder, self.totals = folder, Totals()
-        self._places = spread_over(folder.n_rows, sample, seed)
+        self._places = spread_over(folder.n_rows, sample, random_state)
         frame = folder.take(self._places)
         frame = dropped(frame, drop, (target, group, time, id))
         table = table_of(frame, target, task, group, time, id)
-        recipe = Recipe(table.task, kernel, spectrum, contamination, seed,
+        recipe = Recipe(table.task, kernel, spectrum, contamination, random_state,
                         classes=len(table.classes))  # fmt: skip
         found = cross_fit(table, recipe, progress)
         options = {

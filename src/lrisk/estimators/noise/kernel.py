@@ -390,7 +390,7 @@ class NoiseCorrectedKernelRegressor(RegressorMixin, NoiseEstimator):
             horizon=self.horizon,
             target_bound=self.target_bound,
             budget=self.budget,
-            tolerance=self.tol,
+            tol=self.tol,
         )
 
     def _ball(self) -> float | str:

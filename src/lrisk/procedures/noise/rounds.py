@@ -77,7 +77,7 @@ def feature_rounds(
     Parameters
     ----------
     solver : OnlineKernel
-        Its step, ball and average; budget and tolerance do not matter here.
+        Its step, ball and average; budget and tol do not matter here.
     features : RandomFeatures
     bound : float
         Largest norm of a row's features.
@@ -90,7 +90,7 @@ def feature_rounds(
     """
     options = solver.get_params()
     linear = OnlineLinear(
-        **{k: v for k, v in options.items() if k not in ("budget", "tolerance")}
+        **{k: v for k, v in options.items() if k not in ("budget", "tol")}
     ).set_params(feature_bound=bound)
     begun = (
         linear.init(features.n_components) if state is None else copy.deepcopy(state)

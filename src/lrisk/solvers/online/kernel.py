@@ -61,7 +61,7 @@ class OnlineKernel(OnlineSolver):
         Bounds of the theory, as in `OnlineSolver`.
     budget : int or None, default=None
         Largest number of support vectors; None keeps every row.
-    tolerance : float, default=0.001
+    tol : float, default=0.001
         Squared distance from the span of the support, relative to R², above which a row
         enters it.
 
@@ -93,10 +93,10 @@ class OnlineKernel(OnlineSolver):
         feature_bound: float | None = None,
         target_bound: float | None = None,
         budget: int | None = None,
-        tolerance: float = 1e-3,
+        tol: float = 1e-3,
     ) -> None:
         self.budget = budget
-        self.tolerance = tolerance
+        self.tol = tol
         super().__init__(
             learning_rate,
             radius,
@@ -109,12 +109,12 @@ class OnlineKernel(OnlineSolver):
     _stated = ("target_bound",)  # every row's surrogate feature has the norm R
 
     def validate(self) -> None:
-        """A budget of at least 1, a tolerance in (0, 1)."""
+        """A budget of at least 1, `tol` in (0, 1]."""
         super().validate()
         if self.budget is not None:
             check_count(self, "budget", self.budget)
         check_real(
-            self, "tolerance", self.tolerance, low=0, high=1, low_open=True,
+            self, "tol", self.tol, low=0, high=1, low_open=True,
             remedy="1e-3 is the default",
         )  # fmt: skip
 
@@ -158,7 +158,7 @@ class OnlineKernel(OnlineSolver):
         if self.budget is not None:
             state.size = int(
                 loop.budgeted_rounds(
-                    P, Q, y, *options, float(self.tolerance), state.Z, state.inverse,
+                    P, Q, y, *options, float(self.tol), state.Z, state.inverse,
                     state.gram, state.coefficients, state.second, state.norm,
                     state.sums, state.losses, state.size,
                 )
