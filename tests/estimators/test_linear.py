@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -342,6 +343,29 @@ class TestSolverParameter:
         assert caught[0].filename == __file__  # the warning points at the user's line
         proof = lrisk.certify(model, X, y)
         assert proof.relative_gap <= model.dual_gap_ * (1 + 1e-9)
+
+    @pytest.mark.parametrize("hard", ["collinear", "leverage"])
+    def test_a_gap_above_the_tolerance_is_always_said(self, hard):
+        """Without a penalty a search can end by itself while its bound is poor."""
+        poor = []
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(20, 3))
+            y = X.sum(1) + rng.normal(size=20)
+            if hard == "collinear":
+                X = np.c_[X, X[:, 0] + 1e-7 * rng.normal(size=20)]
+            else:
+                X[-1] *= 1e8
+            for solver in ("lbfgs", "newton"):
+                model = RiskRegressor("worst_case", alpha=0.0, solver=solver)
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    gap = model.fit(X, y).dual_gap_
+                said = [str(w.message) for w in caught]
+                if np.isfinite(gap) and gap > 1e-6:
+                    poor.append(gap)
+                    assert f"relative gap {gap:.1e}, tol=1e-06" in " ".join(said)
+        assert poor or hard == "leverage"
 
     def test_large_models_go_to_lbfgs(self):
         rng = np.random.default_rng(0)

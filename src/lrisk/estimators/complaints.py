@@ -48,18 +48,26 @@ def complaints(
 def unfinished(
     estimator: Any, solution: Solution, tol: float
 ) -> list[tuple[str, type[Warning]]]:
-    """That the solver gave up before the gap was small enough."""
+    """That the solver gave up before the gap was small enough.
+
+    Where no bound exists (an infinite gap), a search that ends by itself did all it
+    could. A finite gap is another matter: there is a bound, and it proves too little.
+    """
     gave_up = (Status.MAX_ITER, Status.STALLED, Status.DIVERGED)
-    if solution.status not in gave_up or solution.gap <= tol:
+    unproven = solution.status is Status.UNCERTIFIED and np.isfinite(solution.gap)
+    if not (solution.status in gave_up or unproven) or solution.gap <= tol:
         return []
     reached = f"relative gap {solution.gap:.1e}, tol={tol:g}"
     if not np.isfinite(solution.gap):
         reached = f"tol={tol:g}"
-    advice = "raise max_iter, loosen tol, or raise alpha"
+    why, advice = solution.status.value, "raise max_iter, loosen tol, or raise alpha"
+    if unproven:
+        why = "no step lowers the objective further, but the proof is not as tight"
+        advice = "loosen tol, or raise alpha"
     if solution.status is Status.DIVERGED:
         advice = "use learning_rate='auto' or a smaller number"
     message = (
-        f"{type(estimator).__name__}: {solution.status.value} ({reached}); the best "
+        f"{type(estimator).__name__}: {why} ({reached}); the best "
         f"fit found is kept. To go further {advice}."
     )
     return [(message, ConvergenceWarning)]
