@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from lrisk import TablePreparation
 from lrisk.tables import Preparation
 from lrisk.tables.columns import typed_column
+from lrisk.tables.quoting import RefusedCell
 
 
 def columns_of(data):
@@ -102,10 +103,10 @@ def test_new_tables_are_read_as_the_training_table():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"weight": ["3 lb"]}, "column weight must be in kg"),
+        ({"weight": ["3 lb"]}, "must be in kg, .*lb, first '3 lb' in row 1.*convert"),
         (
             {"size": ["large"]},
-            "size must be numbers, as in training, got 'large'",
+            "size must be numbers, as in training, got .*, first 'large' in row 1",
         ),
         ({"sold": [3.5]}, "column sold must be dates"),
         ({"size": None}, "lacks what the model needs: 'size'"),
@@ -117,6 +118,21 @@ def test_new_tables_of_another_kind_are_refused(change, words):
     row = {name: cells for name, cells in row.items() if cells is not None}
     with pytest.raises(ValueError, match=words):
         prepared.transform(row)
+
+
+@pytest.mark.parametrize("cell", ["3 lb", "30 lb"])
+def test_the_first_cell_in_another_unit_is_named_with_its_row(cell):
+    """Unless cells must not be told."""
+    prepared, table = TablePreparation().fit(flats()), flats().head(9)
+    table["weight"] = [None, "2 kg", "na", "2 kg", cell, "4 lb", "1 oz", "2 kg", "3 kg"]
+    words = rf"weight must be in kg, .*, first '{cell}' in row 5.*; convert it"
+    with pytest.raises(RefusedCell, match=words) as refusal:
+        prepared.transform(table)
+    assert "row" not in refusal.value.bare and cell not in refusal.value.bare
+    table["weight"] = ["2 kg", None, "heavy", "2 kg"] + ["light"] * 5
+    with pytest.raises(RefusedCell, match=r"numbers, .*, first 'heavy' in row 3"):
+        prepared.transform(table)
+    assert str(refusal.value.below(100)).replace("105", "5") == str(refusal.value)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.from_pandas, dict])

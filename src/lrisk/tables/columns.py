@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._params import refused
 from .._typing import AnyArray, Bools, Indices
 from .dates import days
-from .quoting import QuotesCells
+from .quoting import RefusedCell
 from .text import (
     COMMA,
     DATE,
@@ -369,18 +368,26 @@ def _as_numbers(
 
 def _of_cell(
     mixed: Mixed, name: str, codes: Indices, levels: list[str], labels: bool
-) -> QuotesCells:
+) -> RefusedCell:
     """The refusal of a column, with the first cell of the rarest kind."""
-    row = int(np.flatnonzero(np.append(mixed.rarest, False)[codes])[0])
-    cell = f"{levels[int(codes[row])][:40]!r} in row {row + 1}"
     remedy = mixed.remedy
     if not labels:  # nobody can do without the target
         remedy += ", or drop the column (--drop on the command line)"
-    told, bare = (
-        refused("table", f"column {name[:60]}", mixed.rule, got, remedy)
-        for got in (f"{mixed.got}, first {cell}", mixed.got)
-    )
-    return QuotesCells(told, bare)
+    return first_of(mixed.rarest, name, mixed.rule, mixed.got, remedy, codes, levels)
+
+
+def first_of(
+    which: Bools,
+    name: str,
+    rule: str,
+    got: str,
+    remedy: str,
+    codes: Indices,
+    levels: Sequence[str],
+) -> RefusedCell:
+    """The refusal of a column that names the first cell of some levels."""
+    row = int(np.flatnonzero(np.append(which, False)[codes])[0])
+    return RefusedCell(name, rule, got, remedy, levels[int(codes[row])], row)
 
 
 def levels_of(raw: AnyArray, missing: set[str]) -> tuple[Indices, list[str]]:

@@ -1,5 +1,7 @@
 """Words that may quote cells: those of somebody else's code, and of some refusals."""
 
+from .._params import refused
+
 
 class QuotesCells(ValueError):
     """A refusal that quotes cells, or words of somebody else's code that may.
@@ -13,3 +15,31 @@ class QuotesCells(ValueError):
     def __init__(self, message: str, bare: str) -> None:
         super().__init__(message)
         self.bare = bare
+
+
+class RefusedCell(QuotesCells):
+    """A refusal of a column that names one of its cells, and the row of it.
+
+    Parameters
+    ----------
+    column, rule, got, remedy : str
+        Of the message; none of them tells a cell.
+    cell : str
+    row : int
+        Counted from 0.
+    """
+
+    def __init__(
+        self, column: str, rule: str, got: str, remedy: str, cell: str, row: int
+    ) -> None:
+        self._about = column, rule, got, remedy, cell
+        self._row = row
+        told, bare = (
+            refused("table", f"column {column[:60]}", rule, words, remedy)
+            for words in (f"{got}, first {cell[:40]!r} in row {row + 1}", got)
+        )
+        super().__init__(told, bare)
+
+    def below(self, n_rows: int) -> "RefusedCell":
+        """The same of a part of a table that so many rows stand above."""
+        return RefusedCell(*self._about, self._row + n_rows)

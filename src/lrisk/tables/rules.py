@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._params import refused
 from .._typing import AnyArray, Bools, Floats
 from .cells import cells_as_text
-from .columns import FALSE, MARKS, MISSING, TRUE, Column, levels_of
+from .columns import FALSE, MARKS, MISSING, TRUE, Column, first_of, levels_of
 from .dates import days
-from .text import DATES, MOSTLY, POINT, read_again
+from .quoting import RefusedCell
+from .text import DATES, MOSTLY, POINT, Mixed, read_again
 
 
 class ColumnRule(NamedTuple):
@@ -40,12 +40,10 @@ class ColumnRule(NamedTuple):
         unread = known & np.isnan(values)
         if unread.sum() > (1.0 - MOSTLY) * known.sum():
             what = "dates" if self.way in DATES else "numbers"
-            got = cells_as_text(raw[np.flatnonzero(unread)[:1]])[0][:40]
-            remedy = "correct it, or fit anew"
-            rule = f"{what}, as in training"
-            raise ValueError(
-                refused("table", f"column {self.name[:60]}", rule, got, remedy)
-            )
+            row = int(np.flatnonzero(unread)[0])
+            cell = cells_as_text(raw[row : row + 1])[0]
+            rule, remedy = f"{what}, as in training", "correct it, or fit anew"
+            raise RefusedCell(self.name, rule, "others", remedy, cell, row)
         return Column(self.name, self.kind, values, [], way=self.way, unit=self.unit)
 
     def _numbers(self, raw: AnyArray) -> tuple[Floats, Bools]:
@@ -65,7 +63,11 @@ class ColumnRule(NamedTuple):
             flags = {**dict.fromkeys(TRUE, 1.0), **dict.fromkeys(FALSE, 0.0)}
             numbers = np.array([flags.get(w.strip().lower(), np.nan) for w in levels])
         else:
-            numbers = read_again(self.name, levels, self.way or POINT, self.unit)
+            try:
+                numbers = read_again(levels, self.way or POINT, self.unit)
+            except Mixed as mixed:
+                about = self.name, mixed.rule, mixed.got, mixed.remedy
+                raise first_of(mixed.rarest, *about, codes, levels) from None
         return np.append(numbers, np.nan)[codes], codes >= 0
 
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._params import refused
 from .._typing import Bools, Floats, Indices
 from .dates import Dates, read_dates
 from .numbers import (
@@ -135,18 +134,24 @@ def read_column(
     return reading._replace(way=way, note=note, ambiguous=ambiguous)
 
 
-def read_again(name: str, levels: Sequence[str], way: str, unit: str) -> Floats:
-    """Numbers of levels read in a way that was found before; NaN where it cannot."""
+def read_again(levels: Sequence[str], way: str, unit: str) -> Floats:
+    """Numbers of levels read in a way that was found before; NaN where it cannot.
+
+    Raises
+    ------
+    Mixed
+        If there are numbers in another unit.
+    """
     if way in DATES:
         dates = read_dates(levels)
         return dates.day_first if way == DAY_FIRST else dates.month_first
     numbers = read_numbers(levels, "," if way == COMMA else ".")
-    others = {same_unit(own) for own in numbers.units} - {unit, ""}
-    known = sorted(other for other in others if is_known(other))
+    units = [same_unit(own) for own in numbers.units]
+    known = sorted(own for own in set(units) - {unit, ""} if is_known(own))
     if known:
         rule = f"in {unit}, as in training" if unit else "without a unit"
-        what = f"column {name[:60]}"
-        raise ValueError(refused("table", what, rule, known[0], "convert it"))
+        at = np.array([own in known for own in units])
+        raise Mixed(rule, ", ".join(known[:4]), "convert it", at)
     return _with_units(numbers, {unit, ""})
 
 

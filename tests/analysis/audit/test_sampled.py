@@ -8,7 +8,8 @@ pytest.importorskip("pyarrow", reason="needs pyarrow (lrisk[parquet])")
 
 from lrisk import audit
 from lrisk.analysis.audit.sampled import SampledAudit
-from lrisk.tables.parquet_folder import ParquetFolder
+from lrisk.tables.parquet_folder import ParquetFolder, spread_over
+from lrisk.tables.quoting import RefusedCell
 
 N, SAMPLE = 1600, 400
 
@@ -116,3 +117,17 @@ def test_labels_that_the_sample_has_not_are_not_judged(tmp_path):
     audited = SampledAudit(folder, "y", sample=SAMPLE, progress=silent)
     assert N - 1 not in audited._places
     assert np.isnan(joined(audited)[1][N - 1])
+
+
+def test_a_refused_cell_is_counted_in_the_whole_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("lrisk.tables.parquet_folder.BATCH", 777)
+    frame, _ = table("regression")
+    weight = np.array([f"{i % 9} kg" for i in range(N)], dtype=object)
+    row = np.setdiff1d(np.arange(N), spread_over(N, SAMPLE, 0))[-1]
+    assert row > 2 * 500
+    weight[row] = "5 lb"
+    folder = written(tmp_path, frame.assign(weight=weight))
+    audited = SampledAudit(folder, "y", sample=SAMPLE, progress=silent)
+    for n_threads in (1, 2):
+        with pytest.raises(RefusedCell, match=f"first '5 lb' in row {row + 1}\""):
+            joined(audited, n_threads)

@@ -20,6 +20,7 @@ from ...spectra import parse_spectrum
 from ...tables import table_of
 from ...tables.cells import raw_columns
 from ...tables.parquet_folder import Batch, ParquetFolder, spread_over
+from ...tables.quoting import RefusedCell
 from ...tables.rules import ColumnRule
 from .crossfit import MOST, CrossFit, Fits, Progress, contradicted, cross_fit
 from .models import RANKED_UNDER, Recipe, expect
@@ -187,6 +188,12 @@ class SampledAudit:
         return judged
 
     def _judge(self, batch: Batch) -> Judged:
+        try:
+            return self._judge_rows(batch)
+        except RefusedCell as refusal:
+            raise refusal.below(batch.start) from None
+
+    def _judge_rows(self, batch: Batch) -> Judged:
         found, recipe, n = self._found, self._recipe, len(batch.frame)
         names, raw = raw_columns(batch.frame)
         target = self._rule.read(raw[names.index(self._rule.name)])
