@@ -26,6 +26,7 @@ from ..losses import Loss, parse_loss
 from ..objective import Objective
 from ..permutahedron import project
 from ..procedures import minimise
+from ..procedures.nystroem import Kept
 from ..ranking import Ranking, check_row_weights
 from ..solvers import (
     SOLVERS,
@@ -304,10 +305,14 @@ class RiskEstimator(SpectrumEstimator):
             solver,
             start,
             weights=before,
-            begun=problem.begun,
+            begun=self._begun(problem),
             rng=generator(self.random_state),
             monitor=monitor,
         )
+
+    def _begun(self, problem: Problem) -> Kept | None:
+        """Which rows a trimmed fit keeps at first, where that is known."""
+        return problem.begun
 
     def _shift(self, loss: Loss, target: Floats, mass: Floats) -> float:
         """A constant to take from the targets, which the intercept gives back."""

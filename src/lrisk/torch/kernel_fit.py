@@ -1,12 +1,11 @@
 """The steps of a kernel fit in memory, over rows that lie on a device."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import estimators as memory
-from .._typing import AnyArray, Bools, Floats
+from .._typing import Floats
 from ..estimators.problem import Problem
 from ..objective import Objective
 from ..procedures.nystroem import Kept
@@ -19,7 +18,8 @@ from .kernel_space import TensorKernelSpace
 class KernelRiskRegressor(memory.KernelRiskRegressor):
     """`lrisk.KernelRiskRegressor`, its matrices elsewhere.
 
-    Fitted by `_problem`, `_solver`, `_solve`, `_settle` and `_store` alone.
+    Fitted by `_problem`, `_solver`, `_solve`, `_settle` and `_store` alone, of which it
+    changes the solver, where it begins and the space.
     """
 
     @classmethod
@@ -32,23 +32,13 @@ class KernelRiskRegressor(memory.KernelRiskRegressor):
     def _space_of_rows(self, rows: DeviceRows, n_scores: int) -> Any:
         return TensorKernelSpace(Kernel.of(self), rows.tensor)
 
-    def _problem(
-        self,
-        X: Any,
-        target: Floats,
-        weight: Floats | None,
-        kept: Bools,
-        classes: AnyArray | None,
-        *,
-        again: bool = False,
-    ) -> Problem:
-        problem = super()._problem(X, target, weight, kept, classes, again=again)
+    def _begun(self, problem: Problem) -> Kept | None:
+        """A step of the descent is the whole fit where all rows count alike."""
         ranking = problem.objective.ranking
         if ranking.spectrum.monotone != "flat":
-            return problem
+            return super()._begun(problem)
         all_rows = np.ones(ranking.n_rows, dtype=bool)
-        begun = Kept(np.zeros(ranking.n_rows), np.array(ranking.mass), all_rows)
-        return replace(problem, begun=begun)
+        return Kept(np.zeros(ranking.n_rows), np.array(ranking.mass), all_rows)
 
     def _direct(self, objective: Objective, n_features: int) -> bool:
         """Whether the solver works with the kernel matrix: the only way here."""
