@@ -154,6 +154,31 @@ def test_a_bug_is_70_with_its_traceback(table):
     assert "ZeroDivisionError" in run.stderr and "bug in lrisk" in run.stderr
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("len(5)", "TypeError: object of type 'int' has no len()"),
+        ("lrisk.audit({}, 'y', nonsense=1)", "unexpected keyword argument"),
+        ("__import__('numpy').zeros('three')", "TypeError"),
+    ],
+)
+def test_a_type_that_lrisk_got_wrong_is_a_bug(code, words, table):
+    code = f"import lrisk, lrisk.cli.commands as c; c._writable = lambda *_: {code}"
+    run = prepared(code, "audit", table, "--target", "price")
+    assert run.returncode == 70
+    assert words in run.stderr and "Traceback" in run.stderr
+
+
+def test_a_type_that_lrisk_refuses_is_2(table):
+    code = (
+        "import lrisk, lrisk.cli.commands as c; "
+        "c._writable = lambda *_: lrisk.RiskRegressor(alpha='x').fit([[1]], [1])"
+    )
+    run = prepared(code, "audit", table, "--target", "price")
+    assert run.returncode == 2
+    one_line(run, "alpha must be")
+
+
 def into(stdout, code, *arguments):
     """The run of some code whose output goes to a file or pipe."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
@@ -210,7 +235,11 @@ class Broken(RegressorMixin, BaseEstimator):
     def predict(self, X):
         return 0
 
-line, broken, nobody = LinearRegression(), Broken(), None
+class WrongType(LinearRegression):
+    def predict(self, X):
+        return len(5)
+
+line, broken, wrong, nobody = LinearRegression(), Broken(), WrongType(), None
 
 def made():
     return LinearRegression()
@@ -224,7 +253,12 @@ def made():
         (["--estimator", "my_models:made"], 0, "your LinearRegression"),
         (["--estimator", "sklearn.linear_model:Ridge"], 0, "your Ridge"),
         (["--predictions", "told.csv"], 0, "your predictions"),
-        (["--estimator", "my_models:broken"], 2, "ZeroDivisionError: in my own code"),
+        (
+            ["--estimator", "my_models:broken"],
+            2,
+            "ZeroDivisionError: in my own code (line 7 of my_models)",
+        ),
+        (["--estimator", "my_models:wrong"], 2, "no len() (line 14 of my_models)"),
         (["--estimator", "my_models:nothing"], 2, "AttributeError"),
         (["--estimator", "my_models:nobody"], 2, "it is None"),
         (["--estimator", "a_script:model"], 2, "SystemExit: 0"),

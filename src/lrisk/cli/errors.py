@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import click
 
 from .._extras import lacking, missing
+from .._origin import Origin
 
 #: Exit statuses. Python itself ends with 1 after a traceback, which a pipeline could
 #: not tell from too many rows: hence 70 (the EX_SOFTWARE of sysexits.h). 130 and 141
@@ -44,12 +45,21 @@ def one_line(text: str) -> str:
 
 @contextmanager
 def told_in_one_line() -> Iterator[None]:
-    """Turn what a user can change into one line; bugs keep their traceback."""
+    """Turn what a user can change into one line; bugs keep their traceback.
+
+    A wrong type is the user's where it was refused. What Python says of types, or a
+    library of what lrisk passed to it, is a bug.
+    """
     try:
         yield
     except BrokenPipeError:  # nobody is left to be told
         raise click.exceptions.Exit(UNREAD) from None
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+    except TypeError as error:
+        origin = Origin.of(error)
+        if not origin.stated or origin.package not in ("lrisk", "sklearn"):
+            raise
         raise BadInput(str(error)) from error
     except MemoryError as error:
         raise BadInput(

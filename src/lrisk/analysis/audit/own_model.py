@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from ..._extras import optional
+from ..._origin import Origin
 from ..._params import refused
 from ..._typing import AnyArray, Bools, Floats, Indices
 from ...estimators import LabelErrorDetector, OutlierDetector
@@ -33,6 +34,10 @@ from .given import given_predictions
 #: Times that a regressor is cross-fitted: to all rows, then to those not flagged, for
 #: wrong rows move its predictions for others.
 ROUNDS = 2
+
+
+#: Packages whose lines tell a user nothing about a model of their own.
+KNOWN = {"lrisk", "sklearn", "numpy", "scipy", "builtins"}
 
 
 class OwnModel(NamedTuple):
@@ -113,6 +118,8 @@ class OwnModel(NamedTuple):
                 own = _probabilities(model, asked, self.targets[rows]) if classes \
                     else np.asarray(model.predict(asked), dtype=np.float64)  # fmt: skip
             except Exception as error:  # of somebody else's code, which may be any
+                if _is_bug(error):
+                    raise
                 raise self._failed(error) from error
             if own.shape != predicted[held].shape or not np.all(np.isfinite(own)):
                 shaped = own.shape == predicted[held].shape
@@ -141,10 +148,29 @@ class OwnModel(NamedTuple):
         kind = type(error).__name__
         words = " ".join(f"{kind}: {error}".split())
         words = words if len(words) <= 120 else f"{words[:117]}..."
+        parts = [self.estimator, *self.estimator.get_params(deep=True).values()]
+        theirs = {str(getattr(part, "__module__", "")) for part in parts}
+        theirs = {name for name in theirs if name.partition(".")[0] not in KNOWN}
+        if (place := Origin.of(error, theirs)).module:
+            words, kind = (
+                f"{said} (line {place.line} of {place.module})"
+                for said in (words, kind)
+            )
         return QuotesCells(
             refused("audit", "estimator", rule, words, remedy),
             refused("audit", "estimator", rule, kind, remedy),
         )
+
+
+def _is_bug(error: Exception) -> bool:
+    """Whether lrisk, of whose estimators the model may be one, failed by itself.
+
+    Not here: in this module that is what the model has answered.
+    """
+    origin = Origin.of(error)
+    return origin.package == "lrisk" and not (
+        origin.stated or origin.module == __name__
+    )
 
 
 def own_model(
