@@ -22,11 +22,12 @@ from ...tables.cells import raw_columns
 from ...tables.parquet_folder import Batch, ParquetFolder, spread_over
 from ...tables.quoting import RefusedCell
 from ...tables.rules import ColumnRule
+from .assembly import assemble
 from .crossfit import MOST, CrossFit, Fits, Progress, contradicted, cross_fit
 from .models import RANKED_UNDER, Recipe, expect
 from .numbers import counted, percent
 from .result import AuditResult
-from .run import assemble, check_options, dropped
+from .run import check_options, dropped
 
 #: Rows of the sample: ten times those that fits are trained on.
 SAMPLE = 200_000
