@@ -68,6 +68,11 @@ class OfLosses:
             return Kept.of(losses, self.spectrum.support[1]).risk
         return self._risk_and_weights(losses, weight)[0]
 
+    def _risk_of_round(self, y_true: Any, y_pred: Any, sample_weight: Any) -> float:
+        """The risk of what a library passes."""
+        loss, y, z, weight = given(self.loss, y_true, y_pred, sample_weight)
+        return self._risk(loss.value(y, z), weight)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_ranking": None, "_constant": None}
 
@@ -167,8 +172,7 @@ class LightGBMMetric(OfLosses):
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> tuple[str, float, bool]:
         """Name, risk, and that larger is not better."""
-        loss, y, z, weight = given(self.loss, y_true, y_pred, sample_weight)
-        risk = self._risk(loss.value(y, z), weight)
+        risk = self._risk_of_round(y_true, y_pred, sample_weight)
         return self.__name__, risk, False
 
 
@@ -177,8 +181,7 @@ class XGBoostMetric(OfLosses):
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The risk; of a data set with its name."""
-        loss, y, z, weight = given(self.loss, y_true, y_pred, sample_weight)
-        risk = self._risk(loss.value(y, z), weight)
+        risk = self._risk_of_round(y_true, y_pred, sample_weight)
         return (self.__name__, risk) if hasattr(y_pred, "get_label") else risk
 
 
