@@ -194,10 +194,8 @@ def _by_own_model(
     """Predictions of the user's own model, if there is one, and who judged by them."""
     if recipe.own is None:
         return None
-    X = whole.preparation.transform(rows)
-    return recipe.own.judge(
-        table, rows, fold, X, recipe.contamination, recipe.random_state
-    )
+    X, drawn = whole.preparation.transform(rows), recipe.random_state
+    return recipe.own.judge(table, rows, fold, X, recipe.contamination, drawn)
 
 
 def _with_own(
