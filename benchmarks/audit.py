@@ -2,6 +2,7 @@
 
     python -m benchmarks.audit [planted] [sections] [clean] [speed] [--seeds 3]
         [--clean 210] [--jobs 2] [--only "×10" source ...] [--tables boston wine ...]
+        [--records FOLDER]
 
 planted: every kind of error in every table, beside cleanlab's Datalab (if installed),
 IsolationForest and a rule of three standard deviations. Precision/recall of the rows
@@ -18,6 +19,9 @@ find them by themselves, whatever is flagged: minutes instead of hours.
 clean: simulated tables of seven kinds, and the real tables as they are (those count
 for no goal). speed: three sizes on the command line.
 
+With ``--records`` finished audits are kept in that folder, and a run with the same one
+goes on; runs of other kinds or tables may fill it at the same time.
+
 Every line is printed as soon as it is known. At the end: which goals are met; the
 status is 1 if one is missed.
 """
@@ -30,6 +34,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,6 +68,7 @@ from benchmarks._audit_tables import (
     simulated,
 )
 from benchmarks._data import available
+from benchmarks._records import Kept
 from lrisk.analysis.audit.sections import SECTIONS, Context, part_of_false_claims
 from lrisk.tables import table_of
 
@@ -309,6 +315,7 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="+", default=[], help="kinds, or words")
     parser.add_argument("--tables", nargs="+", default=[], help=", ".join(TABLES))
+    parser.add_argument("--records", type=Path, help="folder of finished audits")
     options = parser.parse_args([] if given is None else given)
     asked = options.parts or ["planted", "clean"]
     for name in asked:
@@ -319,7 +326,11 @@ def main(given: list[str] | None = None) -> int:
             parser.error(f"no table {name!r}; there are {', '.join(TABLES)}")
     goals: list[Goal] = []
     with ProcessPoolExecutor(options.jobs) as pool:
-        mapped = pool.map if options.jobs > 1 else map
+
+        def mapped(run: Callable[[Job], Any], jobs: list[Job]) -> Iterator[Any]:
+            own = Kept(run, options.records)
+            return pool.map(own, jobs) if options.jobs > 1 else map(own, jobs)
+
         if "planted" in asked:
             goals += run_planted(mapped, options)
         if "sections" in asked:

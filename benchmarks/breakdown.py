@@ -1,7 +1,7 @@
 """How many wrong rows, where and how wild, a robust regression bears.
 
     python -m benchmarks.breakdown [bounded] [harmless] [rbf] [clean] [--draws 40]
-        [--jobs 2] [--largest 100000] [--seconds S]
+        [--jobs 2] [--largest 100000] [--seconds S] [--records FOLDER]
 
 E₀ = max(error of the same estimator without the wrong rows, σ√(p/n)); errors are root
 mean squares of f̂ − f on the right rows. Promised: *bounded*, at most 6 σ in every draw
@@ -9,7 +9,8 @@ and at magnitude 10¹² at most 1.1 times that at 10³; *harmless*, at most 2 E�
 the draws of a cell and never above 5 E₀; *clean*, at most 1.05 times the ordinary error
 in the mean, correct rows far out included. Ends with status 1 if a promise is broken.
 With ``--seconds`` draws are made for so long, the first of every cell before the second
-of any, and cells are judged by those that were made.
+of any, and cells are judged by those that were made. With ``--records`` finished draws
+are kept in that folder, and a run with the same one goes on.
 """
 
 import argparse
@@ -19,12 +20,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import lrisk
 from benchmarks._breakdown_data import Draw, draw, linear, smooth
+from benchmarks._records import Kept
 
 #: Rows and columns of the cells of linear relations; n ≥ 20 p.
 SIZES = ((60, 2), (200, 5), (1000, 10), (1000, 30), (10_000, 20), (100_000, 5))
@@ -180,7 +183,11 @@ def kept(cell: Cell, found: np.ndarray[Any, Any]) -> tuple[bool, str]:
 
 
 def drawn(
-    known: list[Cell], draws: int, jobs: int, seconds: float | None
+    known: list[Cell],
+    draws: int,
+    jobs: int,
+    seconds: float | None,
+    records: Path | None = None,
 ) -> Iterator[tuple[Cell, Any]]:
     """Cells with what their draws gave, each once it has all of them."""
     began = time.monotonic()
@@ -188,7 +195,7 @@ def drawn(
     if seconds is not None:
         order.sort(key=lambda job: job[1])
     with ProcessPoolExecutor(jobs) as pool:
-        waiting = [(job, pool.submit(run, job)) for job in order]
+        waiting = [(job, pool.submit(Kept(run, records), job)) for job in order]
         found: dict[Cell, list[Any]] = {cell: [] for cell in known}
         for (cell, _), future in waiting:
             left = None
@@ -214,11 +221,14 @@ def main(given: list[str]) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--largest", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=None)
+    parser.add_argument("--records", type=Path, help="folder of finished draws")
     options = parser.parse_args(given)
     broken = dict.fromkeys(RUNS, 0)
     total = dict.fromkeys(RUNS, 0)
     known = list(cells(options.promises or list(RUNS), options.largest))
-    for cell, found in drawn(known, options.draws, options.jobs, options.seconds):
+    for cell, found in drawn(
+        known, options.draws, options.jobs, options.seconds, options.records
+    ):
         good, words = kept(cell, found)
         total[cell.promise] += 1
         broken[cell.promise] += not good

@@ -2,7 +2,7 @@
 
     python -m benchmarks.labels [noise] [clean] [bounded] [found] [intervals]
         [--all] [--seeds 5] [--draws 60] [--rows 20000] [--jobs 2]
-        [--constant NAME=VALUE]
+        [--tables NAME ...] [--records FOLDER] [--constant NAME=VALUE]
 
 *noise*: tables clean and with labels made wrong: uniformly (sym), of the largest class
 into the second largest (cc), and the more the farther out x is (far). For each cell the
@@ -17,6 +17,9 @@ goal, met or missed by how much; status 1 if one is missed.
 Methods are developed on breast cancer, digits and drawn tables only; ``--all`` adds the
 others to *noise*. ``--constant evidence=1.25`` runs with another value of a constant of
 the judgement (processes are forked).
+
+With ``--records`` finished fits are kept in that folder, and a run with the same one
+goes on; runs of other parts or tables may fill it at the same time.
 """
 
 import argparse
@@ -26,6 +29,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +38,7 @@ from benchmarks import _labels_data as data
 from benchmarks._data import available
 from benchmarks._labels_goals import Cells, goals, mean, pooled
 from benchmarks._labels_runs import CLEANLAB, INTERVALS, Job, Record, run
+from benchmarks._records import Kept
 from lrisk.procedures.label_noise.likelihood import CONSTANTS
 
 PARTS = ("noise", "clean", "bounded", "found", "intervals")
@@ -102,9 +107,17 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--draws", type=int, default=60)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--tables", nargs="+", help="only these")
+    parser.add_argument("--records", type=Path, help="folder of finished fits")
     names = {field.name for field in dataclasses.fields(CONSTANTS)}
     parser.add_argument("--constant", help=f"another value of one of {sorted(names)}")
     options = parser.parse_args([] if given is None else given)
+    known = {table for part in PARTS for table, *_ in cells(part, True)}
+    for name in options.tables or ():
+        if name not in known:
+            parser.error(f"--tables: no {name!r}; there are {sorted(known)}")
+    if options.constant and options.records:
+        parser.error("--records are of the constants as they are")
     if options.constant:
         name, _, value = options.constant.partition("=")
         if name not in names:
@@ -118,11 +131,13 @@ def main(given: list[str] | None = None) -> int:
         Job(part, *cell, seed, options.rows)
         for part in options.parts or PARTS
         for cell in cells(part, options.all)
+        if options.tables is None or cell[0] in options.tables
         for seed in range(options.draws if part == "intervals" else options.seeds)
     ]
     finished: Cells = defaultdict(list)
     with ProcessPoolExecutor(options.jobs) as pool:
-        pairs: Any = zip(jobs, pool.map(run, jobs), strict=True)
+        outcomes = pool.map(Kept(run, options.records), jobs)
+        pairs: Any = zip(jobs, outcomes, strict=True)
         for cell, own in groupby(pairs, key=lambda pair: pair[0].cell):
             part, name, noise, method = cell
             finished[cell] = [record for _, record in own]

@@ -1,6 +1,7 @@
 """Runs cells and keeps each finished one, so that an interrupted run goes on."""
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,10 @@ from experiments._experiment import Cell, Experiment, Record, all_experiments
 
 
 def commit() -> str:
-    """The commit of the code that runs, with a + if it was changed; "" if unknown."""
+    """The commit of the code that runs, with a + if it was changed; "" if unknown.
+
+    ``LRISK_COMMIT`` names it where the files are a copy outside of the repository.
+    """
     git = ["git", "-C", str(Path(__file__).parent)]
     try:
         name, changed = (
@@ -31,7 +35,7 @@ def commit() -> str:
             )
         )
     except (OSError, subprocess.CalledProcessError):
-        return ""
+        return os.environ.get("LRISK_COMMIT", "")
     return name.stdout.strip() + ("+" if changed.stdout.strip() else "")
 
 
