@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from lrisk import _sorting
-from lrisk._jit import jit
 from lrisk._sorting import (
     FLOOR,
     SMALL,
     argsort,
     assign_by_rank,
-    select,
     share_by_rank,
     value_at,
 )
@@ -67,36 +65,6 @@ def test_any_floats(values):
 def test_strided_input():
     values = np.random.default_rng(0).normal(size=4000)[::2]
     same(values)
-
-
-@jit(fastmath=False)
-def selected(values, k):
-    return select(values, k)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 101])
-def test_selection_is_a_place_in_sorted_order(n):
-    rng = np.random.default_rng(n)
-    kinds = (
-        rng.normal(size=n),
-        rng.integers(0, 3, n) * 1.0,
-        np.arange(n) * 1.0,
-        np.arange(n)[::-1] * 1.0,
-        np.full(n, 2.0),
-        np.where(rng.random(n) < 0.3, np.inf, rng.normal(size=n)),
-    )
-    for values in kinds:
-        for k in {0, n // 2, n - 1}:
-            parted = values.copy()
-            assert selected(parted, k) == np.sort(values)[k]
-            np.testing.assert_array_equal(np.sort(parted), np.sort(values))
-            assert np.all(parted[:k] <= parted[k]) and np.all(parted[k:] >= parted[k])
-
-
-def test_selection_ends_where_values_are_not_numbers():
-    values = np.array([np.nan, 1.0, np.nan, 0.0, np.nan])
-    for k in range(5):
-        selected(values.copy(), k)
 
 
 def shared(values):

@@ -86,38 +86,6 @@ def value_at(values: Floats, place: int) -> float:
 
 
 @jit(fastmath=False, inner=True)
-def select(values: Any, k: int) -> Any:
-    """The value that would be at place k (from zero) if sorted; reorders `values`.
-
-    Those before place k are not larger afterwards, those behind it not smaller. For
-    compiled loops: numba's own ``np.partition`` takes longer to compile than everything
-    else there.
-    """
-    low, high = 0, values.shape[0] - 1
-    while low < high:
-        middle = (low + high) // 2
-        # The median of three: sorted values, and equal ones, take n steps as well.
-        a, b, c = values[low], values[middle], values[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        # Sums instead of branches, which a processor cannot foresee here.
-        ends = low
-        for i in range(low, high + 1):
-            values[i], values[ends] = values[ends], values[i]
-            ends += values[ends] < pivot
-        if k < ends:
-            high = ends - 1
-            continue
-        low = ends
-        for i in range(ends, high + 1):
-            values[i], values[ends] = values[ends], values[i]
-            ends += values[ends] <= pivot
-        if k < ends or low == ends:  # the pivot, or no numbers
-            break
-        low = ends
-    return values[k]
-
-
-@jit(fastmath=False, inner=True)
 def _size(bits: Any) -> Any:
     """Bits of the absolute value: those of −0.0 would be beyond all others."""
     return bits & np.uint64((1 << 63) - 1)

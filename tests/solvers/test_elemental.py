@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lrisk.solvers._loops.elemental import elemental_fits, largest
+from lrisk.solvers.elemental import elemental_fits, largest
 
 
 def ridge_fit(rows, y, ridge):
@@ -51,6 +51,26 @@ def test_a_start_of_collinear_rows_takes_more_of_them():
     fits, sums = elemental_fits(rows, y, np.full(2, 1e-15), 3, order, 0)
     np.testing.assert_allclose(fits[0], [3.0, -1.0], atol=1e-6)
     assert np.isinf(sums[1])
+
+
+@pytest.mark.parametrize("value", [1e200, 1.7e308])
+def test_a_row_whose_square_is_no_number_takes_no_part(value):
+    rng = np.random.default_rng(0)
+    rows, y = np.c_[rng.normal(size=30), np.ones(30)], rng.normal(size=30)
+    order = largest(rng.random((8, 30)), 6)
+    rows[3, 0] = y[4] = value
+    fits, sums = elemental_fits(rows, y, np.full(2, 1e-9), 16, order, 2)
+    without = ~np.any(np.isin(order[:, :2], [3, 4]), axis=1)
+    assert np.all(np.isfinite(sums[without]))
+    left = np.delete(np.arange(30), [3, 4])
+    names = np.full(30, -1)
+    names[left] = np.arange(28)
+    others = names[order[without][:, :2]]
+    same, expected = elemental_fits(
+        rows[left], y[left], np.full(2, 1e-9), 16, others, 2
+    )
+    np.testing.assert_allclose(sums[without], expected)
+    np.testing.assert_allclose(fits[without], same)
 
 
 @pytest.mark.parametrize("width", [1, 3, 6])

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .._typing import Bools, Floats
 from ..objective import Objective, Point
-from ..solvers._loops.elemental import elemental_fits, largest
+from ..solvers.elemental import elemental_fits, largest
 from ..solvers.trimming.kept import LowestRows
 from ..solvers.trimming.refits import NewtonRefit, RidgeRefit
 from ..spaces import CenterSpace, LinearSpace

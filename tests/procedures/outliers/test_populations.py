@@ -7,8 +7,7 @@ from scipy import integrate, optimize, stats
 from lrisk.procedures.outliers._likelihood import (
     core_log_density,
     descend,
-    one_population,
-    two_populations,
+    likelihood,
 )
 from lrisk.procedures.outliers.populations import (
     Histogram,
@@ -40,6 +39,12 @@ def test_symmetric_core_is_students_t():
     np.testing.assert_allclose(density(u, (0.5, 2, 2, 4, 4)), expected, rtol=1e-12)
 
 
+def value_and_slope(p, u, counts, least):
+    slope = np.empty(len(p))
+    work = np.empty(9), np.empty(10)
+    return likelihood(p, u, counts, least, 6.0, *work, slope), slope
+
+
 def test_mixture_likelihood_by_scipy():
     rng = np.random.default_rng(0)
     u = np.concatenate([rng.normal(size=80), rng.normal(12, 5, size=20)])
@@ -48,7 +53,7 @@ def test_mixture_likelihood_by_scipy():
     core = stats.t(5, loc=0.1, scale=1.1).pdf(u)
     width = np.sqrt(5.0**2 + (11.9 / 4) ** 2 + (1.1 / 2) ** 2)
     both = (1 - share) * core + share * stats.norm(12, width).pdf(u)
-    value, _ = two_populations(p, u, np.ones(len(u)), 3.0, 6.0)
+    value, _ = value_and_slope(p, u, np.ones(len(u)), 3.0)
     assert value == pytest.approx(-np.log(both).sum(), rel=1e-12)
 
 
@@ -75,7 +80,7 @@ def check_slope(function, p):
 @pytest.mark.parametrize("core", CORES)
 def test_slope_of_one_population(core):
     u = np.random.default_rng(1).standard_t(3, size=60)
-    check_slope(lambda p: one_population(p, u, np.ones(len(u)), 1.5), core)
+    check_slope(lambda p: value_and_slope(p, u, np.ones(len(u)), 1.5), core)
 
 
 @pytest.mark.parametrize("core", CORES)
@@ -83,7 +88,7 @@ def test_slope_of_one_population(core):
 def test_slope_of_two_populations(core, outliers):
     u = np.random.default_rng(1).standard_t(3, size=60)
     check_slope(
-        lambda p: two_populations(p, u, np.ones(len(u)), 3.0, 6.0),
+        lambda p: value_and_slope(p, u, np.ones(len(u)), 3.0),
         (*core[:4], *outliers),
     )
 
@@ -91,7 +96,7 @@ def test_slope_of_two_populations(core, outliers):
 def test_one_population_by_scipy():
     u = np.random.default_rng(2).standard_t(3, size=60)
     free = np.log(5.0 - 1.5)
-    value, _ = one_population(
+    value, _ = value_and_slope(
         np.array([0.3, 0.2, 0.2, free, free]), u, np.ones(60), 1.5
     )
     expected = -stats.t(5, loc=0.3, scale=np.exp(0.2)).logpdf(u).sum()
@@ -105,8 +110,8 @@ def test_descents_end_as_low_as_those_of_scipy(seed):
     counts = rng.integers(1, 4, size=100).astype(float)
     one, two = np.zeros(5), np.array([0.0, 0.0, 0.0, 1.0, -1.0, 12.0, 1.0])
     for start, function in [
-        (one, lambda p: one_population(p, u, counts, 1.5)),
-        (two, lambda p: two_populations(p, u, counts, 3.0, 6.0)),
+        (one, lambda p: value_and_slope(p, u, counts, 1.5)),
+        (two, lambda p: value_and_slope(p, u, counts, 3.0)),
     ]:
         least = 1.5 if start is one else 3.0
         value, p = descend(start, u, counts, least, 6.0)

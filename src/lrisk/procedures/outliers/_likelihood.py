@@ -26,7 +26,9 @@ KEPT_SHARE, MOST_HALVINGS = 1e-4, 30
 @jit(fastmath=False, inner=True)
 def clamp(x: float, low: float, high: float) -> float:
     """Return x, held within [low, high]."""
-    return min(max(x, low), high)
+    if x < low:
+        return low
+    return high if x > high else x
 
 
 @jit(fastmath=False, inner=True)
@@ -40,15 +42,24 @@ def log_t_constant(freedom: float) -> float:
 
 
 @jit(fastmath=False, inner=True)
-def freedom_of(parameter: float, least: float) -> float:
-    """Degrees of freedom in [least, 60]."""
-    return min(least + math.exp(clamp(parameter, -9.0, 5.0)), MOST_FREEDOM)
+def slope_of_constant(freedom: float) -> float:
+    """Derivative of `log_t_constant`, by a central difference."""
+    step = 1e-5 * freedom
+    change = log_t_constant(freedom + step) - log_t_constant(freedom - step)
+    return float(change / (2.0 * step))
 
 
 @jit(fastmath=False, inner=True)
-def is_within(x: float, reach: float) -> float:
-    """One where a clamped parameter still moves, else zero."""
-    return 1.0 if abs(x) <= reach else 0.0
+def half_area(scale: float, freedom: float) -> float:
+    """Area below one half of the core whose top is at one."""
+    return 0.5 * scale / math.exp(log_t_constant(freedom))
+
+
+@jit(fastmath=False, inner=True)
+def freedom_of(parameter: float, least: float) -> float:
+    """Degrees of freedom in [least, 60]."""
+    freedom = least + math.exp(clamp(parameter, -9.0, 5.0))
+    return freedom if freedom < MOST_FREEDOM else MOST_FREEDOM
 
 
 @jit(fastmath=False, inner=True)
@@ -60,11 +71,9 @@ def slope_of_freedom(parameter: float, least: float) -> float:
 
 
 @jit(fastmath=False, inner=True)
-def _constant_and_slope(freedom: float) -> tuple[float, float]:
-    """`log_t_constant` and its derivative, by a central difference."""
-    step = 1e-5 * freedom
-    change = log_t_constant(freedom + step) - log_t_constant(freedom - step)
-    return log_t_constant(freedom), change / (2.0 * step)
+def is_within(x: float, reach: float) -> float:
+    """One where a clamped parameter still moves, else zero."""
+    return 1.0 if abs(x) <= reach else 0.0
 
 
 def core_log_density(u: Floats, core: Floats) -> Floats:
@@ -81,11 +90,6 @@ def core_log_density(u: Floats, core: Floats) -> Floats:
     return np.asarray(constant - 0.5 * (freedom + 1.0) * np.log1p(z * z / freedom))
 
 
-def half_area(scale: float, freedom: float) -> float:
-    """Area below one half of the core whose top is at one."""
-    return 0.5 * scale / math.exp(log_t_constant(freedom))
-
-
 @jit(fastmath=False, inner=True)
 def _sum_over_rows(u: Floats, counts: Floats, numbers: Floats, sums: Floats) -> None:
     """−log likelihood of a mixture of a two-piece t with a Gaussian, and its slopes.
@@ -99,14 +103,18 @@ def _sum_over_rows(u: Floats, counts: Floats, numbers: Floats, sums: Floats) -> 
     ----------
     u, counts : arrays of shape (n,)
     numbers : array of shape (9,)
-        Mode, scales and degrees of both sides, the logs of the factors of the core and
-        of the outliers, centre and width of these.
+        Mode, scales and degrees of both sides, the logs of the shares of the core and
+        of the outliers (of these divided by √2π times the width), their centre and
+        width.
     sums : array of shape (10,)
-        Zeros at first: the value, the sums for the mode, the scales and the degrees,
-        rows of the core, outliers, and Σrz and Σr(z² − 1) over these.
+        Is set to: the value, the sums for the mode, the scales and the degrees, rows of
+        the core, outliers, and Σrz and Σr(z² − 1) over these.
     """
-    mode, inner, outer = numbers[0], numbers[5], numbers[6]
+    area = half_area(numbers[1], numbers[3]) + half_area(numbers[2], numbers[4])
+    mode, inner, outer = numbers[0], numbers[5] - math.log(area), numbers[6]
     centre, width = numbers[7], numbers[8]
+    for k in range(10):
+        sums[k] = 0.0
     for i in range(len(u)):
         side = 1 if u[i] > mode else 0
         scale, freedom = numbers[1 + side], numbers[3 + side]
@@ -117,8 +125,9 @@ def _sum_over_rows(u: Floats, counts: Floats, numbers: Floats, sums: Floats) -> 
         away = (u[i] - centre) / width
         b = outer - 0.5 * away * away
         ratio = math.exp(-abs(a - b))
-        sums[0] -= counts[i] * (max(a, b) + math.log1p(ratio))
-        chance = counts[i] * (ratio if b < a else 1.0) / (1.0 + ratio)
+        larger, chance = (b, 1.0) if a <= b else (a, ratio)
+        sums[0] -= counts[i] * (larger + math.log1p(ratio))
+        chance *= counts[i] / (1.0 + ratio)
         belongs = counts[i] - chance
         pull = belongs * (freedom + 1.0) / (1.0 + q)
         sums[1] += pull * z / (freedom * scale)
@@ -128,106 +137,93 @@ def _sum_over_rows(u: Floats, counts: Floats, numbers: Floats, sums: Floats) -> 
         sums[7] += chance
         sums[8] += chance * away
         sums[9] += chance * (away * away - 1.0)
+    for side in range(2):  # what the constant of the core gives
+        freedom = numbers[3 + side]
+        part = sums[6] * half_area(numbers[1 + side], freedom) / area
+        sums[2 + side] -= part
+        sums[4 + side] += part * slope_of_constant(freedom)
 
 
 @jit(fastmath=False, inner=True)
-def _sums(
+def likelihood(
+    p: Floats,
     u: Floats,
     counts: Floats,
-    core: Floats,
-    inner: float,
-    outer: float,
-    centre: float,
-    width: float,
-) -> Floats:
-    """`_sum_over_rows` with what the constant of the core gives."""
-    left, slope_left = _constant_and_slope(core[3])
-    right, slope_right = left, slope_left
-    if core[4] != core[3]:
-        right, slope_right = _constant_and_slope(core[4])
-    areas = 0.5 * core[1] / math.exp(left), 0.5 * core[2] / math.exp(right)
-    slopes = slope_left, slope_right
-    numbers, sums = np.empty(9), np.zeros(10)
-    for k in range(5):
-        numbers[k] = core[k]
-    numbers[5] = inner - math.log(areas[0] + areas[1])
-    numbers[6], numbers[7], numbers[8] = outer, centre, width
-    _sum_over_rows(u, counts, numbers, sums)
-    for side in range(2):
-        part = sums[6] * areas[side] / (areas[0] + areas[1])
-        sums[2 + side] -= part
-        sums[4 + side] += part * slopes[side]
-    return sums
+    least: float,
+    apart: float,
+    numbers: Floats,
+    sums: Floats,
+    slope: Floats,
+) -> float:
+    """−log likelihood of one population (five parameters) or of two (seven).
 
+    One is a two-piece t with degrees of its own on each side, p = (mode, log scales,
+    two parameters of the degrees); a weak pull keeps the degrees from running away
+    where the data says nothing.
 
-@jit(fastmath=False, inner=True)
-def one_population(
-    p: Floats, u: Floats, counts: Floats, least: float
-) -> tuple[float, Floats]:
-    """−log likelihood of a two-piece t with degrees of its own on each side; its slope.
+    Two are a two-piece t and wide Gaussian outliers, p = (mode, log scales, parameter
+    of the common degrees, logit of ε/.499, centre c of the outliers, log of what their
+    width has beyond its least, see `outlier_width`). Outliers must have a root mean
+    square distance of at least `apart` core scales from the mode: a penalty.
 
-    p = (mode, log scales, two free parameters of the degrees); a weak pull keeps the
-    degrees from running away where the data says nothing. `counts` says how many rows
-    have each residual.
+    `counts` says how many rows have each residual, `slope` is set to the slope;
+    `numbers` and `sums` are those of `_sum_over_rows`.
     """
-    core, slope = np.empty(5), np.empty(5)
-    core[0] = p[0]
+    two = len(p) == 7
+    numbers[0] = p[0]
     for k in (1, 2):
-        core[k] = math.exp(clamp(p[k], -9.0, 9.0))
-        core[k + 2] = freedom_of(p[k + 2], least)
-    sums = _sums(u, counts, core, 0.0, -math.inf, 0.0, 1.0)
-    value = sums[0]
+        numbers[k] = math.exp(clamp(p[k], -9.0, 9.0))
+        numbers[k + 2] = freedom_of(p[3] if two else p[k + 2], least)
+    numbers[5], numbers[6], numbers[7], numbers[8] = 0.0, -math.inf, 0.0, 1.0
+    part, share = 0.0, 0.0
+    if two:
+        part = 1.0 / (1.0 + math.exp(-clamp(p[4], -9.0, 9.0)))
+        share = MOST_OUTLIERS * part
+        width = outlier_width(numbers, p[5], p[6])
+        numbers[5] = math.log1p(-share)
+        numbers[6] = math.log(share / width) - 0.5 * math.log(2.0 * math.pi)
+        numbers[7], numbers[8] = p[5], width
+    _sum_over_rows(u, counts, numbers, sums)
     slope[0] = -sums[1]
     for k in (1, 2):
-        slope[k] = -sums[k + 1] * is_within(p[k], 9.0)
-    for k in (3, 4):
-        pull = p[k] - 1.5
-        slope[k] = -sums[k + 1] * slope_of_freedom(p[k], least) + 2e-3 * pull
-        value += 1e-3 * pull * pull
-    return value, slope
+        slope[k] = -sums[k + 1]
+    if two:
+        slope[3] = -(sums[4] + sums[5]) * slope_of_freedom(p[3], least)
+        rate = (1.0 - part) * is_within(p[4], 9.0)  # of log ε
+        slope[4] = rate * (sums[6] * share / (1.0 - share) - sums[7])
+        value = sums[0] + _spread(p, numbers, sums, apart, slope)
+    else:
+        value = sums[0]
+        for k in (3, 4):
+            pull = p[k] - 1.5
+            slope[k] = -sums[k + 1] * slope_of_freedom(p[k], least) + 2e-3 * pull
+            value += 1e-3 * pull * pull
+    for k in (1, 2):
+        slope[k] *= is_within(p[k], 9.0)
+    return float(value)
 
 
 @jit(fastmath=False, inner=True)
-def two_populations(
-    p: Floats, u: Floats, counts: Floats, least: float, apart: float
-) -> tuple[float, Floats]:
-    """−log likelihood of a two-piece t and wide Gaussian outliers, and its slope.
-
-    p = (mode, log scales, parameter of the common degrees, logit of ε/.499, centre c of
-    the outliers, log of what their width has beyond its least, see `outlier_width`).
-    Outliers must have a root mean square distance of at least `apart` core scales from
-    the mode: a penalty.
-    """
-    core, slope = np.empty(5), np.empty(7)
-    core[0] = p[0]
-    for k in (1, 2):
-        core[k] = math.exp(clamp(p[k], -9.0, 9.0))
-        core[k + 2] = freedom_of(p[3], least)
-    part = 1.0 / (1.0 + math.exp(-clamp(p[4], -9.0, 9.0)))
-    share, centre = MOST_OUTLIERS * part, p[5]
-    width = outlier_width(core, centre, p[6])
-    inner = math.log1p(-share)
-    outer = math.log(share) - math.log(width) - 0.5 * math.log(2.0 * math.pi)
-    sums = _sums(u, counts, core, inner, outer, centre, width)
-    scale, gap = 0.5 * (core[1] + core[2]), centre - core[0]
+def _spread(
+    p: Floats, numbers: Floats, sums: Floats, apart: float, slope: Floats
+) -> float:
+    """Penalty of outliers near the mode; adds the slopes for where and how wide."""
+    centre, width = numbers[7], numbers[8]
+    scale, gap = 0.5 * (numbers[1] + numbers[2]), centre - numbers[0]
     away = math.sqrt(gap * gap + width * width)
-    near = max(0.0, apart - away / scale)
+    near = clamp(apart - away / scale, 0.0, math.inf)
     by_gap = -40.0 * near * gap / (away * scale)
     by_width = -sums[9] / width - 40.0 * near * width / (away * scale)
     by_gap += by_width * LEAST_WIDTH[0] ** 2 * gap / width
     by_scale = 40.0 * near * away / (scale * scale)
     by_scale += by_width * LEAST_WIDTH[1] ** 2 * scale / width
-    slope[0] = -sums[1] - by_gap
+    slope[0] -= by_gap
     for k in (1, 2):
-        slope[k] = 0.5 * core[k] * by_scale - sums[k + 1]
-        slope[k] *= is_within(p[k], 9.0)
-    slope[3] = -(sums[4] + sums[5]) * slope_of_freedom(p[3], least)
-    rate = (1.0 - part) * is_within(p[4], 9.0)  # of log ε
-    slope[4] = rate * (sums[6] * share / (1.0 - share) - sums[7])
+        slope[k] += 0.5 * numbers[k] * by_scale
     slope[5] = by_gap - sums[8] / width
     moves = -9.0 <= p[6] <= 16.0
     slope[6] = by_width * math.exp(2.0 * p[6]) / width if moves else 0.0
-    return sums[0] + 20.0 * near * near, slope
+    return float(20.0 * near * near)
 
 
 @jit(fastmath=False, inner=True)
@@ -243,101 +239,95 @@ def outlier_width(core: Floats, centre: float, parameter: float) -> float:
     return math.sqrt(own * own + gap * gap + scale * scale)
 
 
-@jit(fastmath=False, inner=True)
-def likelihood(
-    p: Floats, u: Floats, counts: Floats, least: float, apart: float
-) -> tuple[float, Floats]:
-    """That of one population (five parameters) or of two (seven)."""
-    if len(p) == 5:
-        value, slope = one_population(p, u, counts, least)
-    else:
-        value, slope = two_populations(p, u, counts, least, apart)
-    return value, slope
-
-
 def descend(
     start: Floats, u: Floats, counts: Floats, least: float, apart: float
 ) -> tuple[float, Floats]:
     """Least value of `likelihood` from a start, and where; BFGS."""
-    p, inverse = start.copy(), np.eye(len(start))
-    return float(_descend(p, inverse, u, counts, least, apart)), p
-
-
-@jit(fastmath=False, inner=True)
-def _product(a: Floats, b: Floats) -> float:
-    total = 0.0
-    for j in range(len(a)):
-        total += a[j] * b[j]
-    return total
-
-
-@jit(fastmath=False, inner=True)
-def _restart(inverse: Floats, slope: Floats, way: Floats) -> None:
-    """Go down the slope."""
-    for j in range(len(way)):
-        for k in range(len(way)):
-            inverse[j, k] = 1.0 if j == k else 0.0
-        way[j] = -slope[j]
+    p, size = start.copy(), len(start)
+    # Made here, since to compile the making of an array takes as long as a loop.
+    inverse, vectors = np.empty((size, size)), [start.copy() for _ in range(6)]
+    sums = np.empty(9), np.empty(10)
+    return _descend(p, u, counts, least, apart, inverse, *vectors, *sums), p
 
 
 @jit(fastmath=False)
-def _descend(
-    p: Floats, inverse: Floats, u: Floats, counts: Floats, least: float, apart: float
-) -> float:
+def _descend(  # type: ignore[no-untyped-def]
+    p, u, counts, least, apart,
+    inverse, q, way, slope, slope_there, moved, turned, numbers, sums,
+):  # fmt: skip
     """`descend` from p, which ends where the least value is."""
-    size = len(p)
-    value, slope = likelihood(p, u, counts, least, apart)
-    way, q = np.empty(size), np.empty(size)
-    moved, turned, half = np.empty(size), np.empty(size), np.empty(size)
-    fresh = True
-    for _ in range(MOST_STEPS):
-        length, steepest = 0.0, 0.0
-        for j in range(size):
-            length += abs(slope[j])
-            steepest = max(steepest, abs(slope[j]))
-        # nor if it is no number
-        if not (steepest > LEAST_SLOPE and length < math.inf):
-            break
-        for j in range(size):
-            way[j] = -_product(inverse[j], slope)
-        promised = _product(slope, way)
-        if promised >= 0.0:
-            _restart(inverse, slope, way)
-            promised, fresh = _product(slope, way), True
-        step = min(1.0, 1.0 / length) if fresh else 1.0
-        below, slope_there, lower = value, slope, False
-        for _ in range(MOST_HALVINGS):
+    size, taken, halvings = len(p), 0, 0
+    value, promised, step = math.inf, 0.0, 1.0  # anything is lower: q is the start
+    fresh = True  # whether the inverse Hessian knows nothing yet
+    while True:
+        below = likelihood(q, u, counts, least, apart, numbers, sums, slope_there)
+        reset = taken == 0
+        if below <= value + KEPT_SHARE * step * promised:
+            size_of_value = max(abs(value), abs(below), 1.0)
+            enough = taken > 0 and value - below <= LEAST_DECREASE * size_of_value
+            length, steepest, curved, bent, far = 0.0, 0.0, 0.0, 0.0, 0.0
+            for j in range(size):
+                moved[j], turned[j] = q[j] - p[j], slope_there[j] - slope[j]
+                p[j], slope[j] = q[j], slope_there[j]
+                length += abs(slope[j])
+                steepest = max(steepest, abs(slope[j]))
+                curved += moved[j] * turned[j]
+                bent += turned[j] * turned[j]
+                far += moved[j] * moved[j]
+            value = below
+            # nor if it is no number
+            downhill = steepest > LEAST_SLOPE and length < math.inf
+            if enough or taken == MOST_STEPS or not downhill:
+                break
+            taken += 1
+            if not reset and curved > 1e-10 * math.sqrt(far * bent):
+                _learn(inverse, moved, turned, curved, bent if fresh else 0.0, q)
+                fresh = False
+        elif taken > 0 and halvings < MOST_HALVINGS:
+            halvings += 1
+            step *= 0.5
             for j in range(size):
                 q[j] = p[j] + step * way[j]
-            below, slope_there = likelihood(q, u, counts, least, apart)
-            if below <= value + KEPT_SHARE * step * promised:
-                lower = True
-                break
-            step *= 0.5
-        if not lower:
-            if fresh:
-                break
-            _restart(inverse, slope, way)
-            fresh = True
             continue
-        for j in range(size):
-            moved[j], turned[j] = q[j] - p[j], slope_there[j] - slope[j]
-            p[j], slope[j] = q[j], slope_there[j]
-        decrease, largest = value - below, max(abs(value), abs(below), 1.0)
-        value = below
-        if decrease <= LEAST_DECREASE * largest:
+        elif fresh:
             break
-        curved, bent = _product(moved, turned), _product(turned, turned)
-        if curved > 1e-10 * math.sqrt(_product(moved, moved) * bent):
+        else:
+            reset = True
+        promised = 0.0
+        while promised >= 0.0:  # the second time straight down the slope
+            promised = 0.0
             for j in range(size):
-                if fresh:  # the identity, in the units of the problem
-                    inverse[j, j] = curved / bent
-            fresh = False
-            for j in range(size):
-                half[j] = _product(inverse[j], turned)
-            along = (1.0 + _product(turned, half) / curved) / curved
-            for j in range(size):
+                way[j] = 0.0
                 for k in range(size):
-                    across = half[j] * moved[k] + half[k] * moved[j]
-                    inverse[j, k] += along * moved[j] * moved[k] - across / curved
-    return float(value)
+                    if reset:
+                        inverse[j, k] = 1.0 if j == k else 0.0
+                    way[j] -= inverse[j, k] * slope[k]
+                promised += way[j] * slope[j]
+            fresh = fresh or reset
+            reset = True
+        step = 1.0 / length if fresh and length > 1.0 else 1.0
+        halvings = 0
+        for j in range(size):
+            q[j] = p[j] + step * way[j]
+    return value
+
+
+@jit(fastmath=False, inner=True)
+def _learn(  # type: ignore[no-untyped-def]
+    inverse, moved, turned, curved, bent, half
+):  # fmt: skip
+    """BFGS: H turns what `turned` into what `moved`; a fresh one gets its units."""
+    size = len(moved)
+    for j in range(size):
+        if bent > 0.0:
+            inverse[j, j] = curved / bent
+    along = 1.0
+    for j in range(size):
+        half[j] = 0.0
+        for k in range(size):
+            half[j] += inverse[j, k] * turned[k]
+        along += turned[j] * half[j] / curved
+    for j in range(size):
+        for k in range(size):
+            across = half[j] * moved[k] + half[k] * moved[j]
+            inverse[j, k] += (along * moved[j] * moved[k] - across) / curved

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Bools, Floats
-from ...solvers._loops.elemental import elemental_fits, largest
+from ...solvers.elemental import elemental_fits, largest
 from .._robust.scales import (
     COMPRESSED_BEYOND,
     compress,

@@ -1,1 +1,0 @@
-"""Compiled loops of the procedures; those of a solver are beside it."""
