@@ -1,6 +1,7 @@
 """Shared fixtures: where the reference data live, and the data sets."""
 
 import csv
+import functools
 import gzip
 import os
 import shutil
@@ -19,6 +20,24 @@ OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@functools.cache
+def gpus():
+    """GPUs on which tensors are tried; tests/torch/test_rows.py says where none is."""
+    try:
+        import torch
+    except ImportError:
+        return []
+    return ["cuda"] if torch.cuda.is_available() else []
+
+
+def pytest_generate_tests(metafunc):
+    """Try tensors on the processor and on GPUs; at `home` arrays, too."""
+    if "device" in metafunc.fixturenames:
+        metafunc.parametrize("device", ["cpu", *gpus()])
+    if "home" in metafunc.fixturenames:
+        metafunc.parametrize("home", ["arrays", "cpu", *gpus()])
 
 
 def pytest_collection_modifyitems(items):
