@@ -3,6 +3,7 @@
 import csv
 import functools
 import gzip
+import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -87,6 +88,17 @@ def standardised(X):
 @pytest.fixture
 def standardise():
     return standardised
+
+
+@pytest.fixture(scope="session")
+def shell():
+    """Run ``lrisk ARGUMENTS`` in a process of its own, without its two seconds."""
+    place = Path(__file__).with_name("forks.py")
+    spec = importlib.util.spec_from_file_location("forks", place)
+    forks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(forks)
+    with forks.Shell() as run:
+        yield run
 
 
 @pytest.fixture(scope="session")
