@@ -1,7 +1,9 @@
 """Shared fixtures: where the reference data live, and the data sets."""
 
 import csv
+import functools
 import gzip
+import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -19,6 +21,24 @@ OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@functools.cache
+def gpus():
+    """GPUs on which tensors are tried; tests/torch/test_rows.py says where none is."""
+    try:
+        import torch
+    except ImportError:
+        return []
+    return ["cuda"] if torch.cuda.is_available() else []
+
+
+def pytest_generate_tests(metafunc):
+    """Try tensors on the processor and on GPUs; at `home` arrays, too."""
+    if "device" in metafunc.fixturenames:
+        metafunc.parametrize("device", ["cpu", *gpus()])
+    if "home" in metafunc.fixturenames:
+        metafunc.parametrize("home", ["arrays", "cpu", *gpus()])
 
 
 def pytest_collection_modifyitems(items):
@@ -68,6 +88,17 @@ def standardised(X):
 @pytest.fixture
 def standardise():
     return standardised
+
+
+@pytest.fixture(scope="session")
+def shell():
+    """Run ``lrisk ARGUMENTS`` in a process of its own, without its two seconds."""
+    place = Path(__file__).with_name("forks.py")
+    spec = importlib.util.spec_from_file_location("forks", place)
+    forks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(forks)
+    with forks.Shell() as run:
+        yield run
 
 
 @pytest.fixture(scope="session")

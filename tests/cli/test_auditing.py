@@ -12,15 +12,23 @@ import pytest
 from lrisk.cli.auditing import warnings_told
 
 
-def lrisk(folder, *arguments):
+def started(folder, *arguments):
+    """A new Python: model files must not depend on what was imported before."""
     command = [sys.executable, "-m", "lrisk", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder)
 
 
-def audited(folder, data, target, *options):
-    run = lrisk(folder, "audit", data, "--target", target, "--out", "out", *options)
-    assert run.returncode == 0, run.stderr
-    return run, json.loads((folder / "out" / "audit.json").read_text())
+@pytest.fixture
+def audited(shell, tmp_path):
+    """A function: audits a file of the folder; the run, and what it has written."""
+
+    def audit(data, target, *options):
+        command = ("audit", data, "--target", target, "--out", "out")
+        run = shell(*command, *options, cwd=tmp_path)
+        assert run.returncode == 0, run.stderr
+        return run, json.loads((tmp_path / "out" / "audit.json").read_text())
+
+    return audit
 
 
 def flats(n=60, seed=1):
@@ -34,28 +42,28 @@ def by_comma(values):
     return [f"{value:.2f}".replace(".", ",") for value in values]
 
 
-def test_predictions_are_read_as_the_target_is(tmp_path):
+def test_predictions_are_read_as_the_target_is(audited, tmp_path):
     frame = flats()
     told = by_comma(50 + 3 * frame["size"])
     frame["price"] = [f"{price} €" for price in by_comma(frame["price"])]
     frame.to_csv(tmp_path / "flats.csv", sep=";", index=False)
     (tmp_path / "told.csv").write_text("\n".join(told) + "\n")
-    run, plain = audited(tmp_path, "flats.csv", "price", "--predictions", "told.csv")
+    run, plain = audited("flats.csv", "price", "--predictions", "told.csv")
     assert plain["losses"][-1]["label"] == "your predictions"
     assert plain["losses"][-1]["mean"] < 8.0, run.stdout
 
 
-def test_predictions_that_lrisk_wrote(tmp_path):
+def test_predictions_that_lrisk_wrote(audited, shell, tmp_path):
     frame = flats()
     frame["kind"] = np.where(frame["price"] > 250, "none", "flu")
     frame = frame.drop(columns="price")
     frame.to_csv(tmp_path / "t.csv", index=False)
     fit = ["fit", "t.csv", "--target", "kind", "--out", "m.skops", "--estimator"]
-    assert lrisk(tmp_path, *fit, "RiskClassifier").returncode == 0
-    predict = lrisk(tmp_path, "predict", "m.skops", "t.csv", "--out", "p.csv")
+    assert shell(*fit, "RiskClassifier", cwd=tmp_path).returncode == 0
+    predict = started(tmp_path, "predict", "m.skops", "t.csv", "--out", "p.csv")
     assert predict.returncode == 0, predict.stderr
     written = pd.read_csv(tmp_path / "p.csv", keep_default_na=False)
-    _, plain = audited(tmp_path, "t.csv", "kind", "--predictions", "p.csv")
+    _, plain = audited("t.csv", "kind", "--predictions", "p.csv")
     right = np.mean(written["prediction"] == frame["kind"])
     assert plain["losses"][-1]["accuracy"] == pytest.approx(right)
 
@@ -77,14 +85,14 @@ model = make_pipeline(Loud())
 """
 
 
-def test_a_redacted_audit_quotes_no_warning_and_keeps_its_notes(tmp_path):
+def test_a_redacted_audit_quotes_no_warning_and_keeps_its_notes(audited, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     frame = flats().assign(name="SECRET")
     lines = frame.to_csv(index=False).splitlines()
     lines[30:30] = [lines[0]]
     (tmp_path / "t.csv").write_text("Flats of 2024\n" + "\n".join(lines) + "\n")
     options = ["--estimator", "own:model", "--redact"]
-    run, plain = audited(tmp_path, "t.csv", "price", *options)
+    run, plain = audited("t.csv", "price", *options)
     assert "SECRET" not in run.stdout + run.stderr + json.dumps(plain)
     assert "note: UserWarning (its words are left out" in run.stderr
     assert plain["notes"] == [

@@ -15,13 +15,14 @@ from lrisk.cli.errors import STATUSES
 PRELUDE = "import os, signal, sys, time; from lrisk.cli import main; "
 
 
-def lrisk(*arguments, **options):
+def started(*arguments, **options):
+    """The command line in a new Python."""
     command = [sys.executable, "-m", "lrisk", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, **options)
 
 
 def prepared(code, *arguments):
-    """``lrisk ARGUMENTS`` in a process that has run the code."""
+    """``lrisk ARGUMENTS`` in a new Python that has run the code."""
     code = f"{PRELUDE}{code}; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True)
@@ -46,14 +47,14 @@ def one_line(run, words):
     assert "Traceback" not in run.stderr
 
 
-def test_too_many_rows_is_1(table, tmp_path):
+def test_too_many_rows_is_1(shell, table, tmp_path):
     """By the lower end of the interval; the audit itself is left out here."""
     code = (
         "import types, lrisk.cli.commands as c; c.audited = "
         "lambda *_: types.SimpleNamespace(interval=(0.02, 0.3))"
     )
     audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")
-    run = prepared(code, *audit, "--fail-above", "0.01")
+    run = shell(*audit, "--fail-above", "0.01", first=code)
     assert run.returncode == 1, run.stderr
     one_line(run, "more than --fail-above 0.01")
 
@@ -67,8 +68,8 @@ def test_too_many_rows_is_1(table, tmp_path):
         (["dance"], "dance"),
     ],
 )
-def test_what_a_user_can_change_is_2(arguments, words, tmp_path):
-    run = lrisk(*arguments, cwd=tmp_path)
+def test_what_a_user_can_change_is_2(arguments, words, shell, tmp_path):
+    run = shell(*arguments, cwd=tmp_path)
     assert run.returncode == 2 and run.stdout == ""
     one_line(run, words)
     assert not list(tmp_path.iterdir())
@@ -81,7 +82,7 @@ def test_what_a_user_can_change_is_2(arguments, words, tmp_path):
         ("kind", ["--predictions", "name"], "got 'others'; pass predictions"),
     ],
 )
-def test_redacted_refusals_quote_no_cell(target, options, bare, table, tmp_path):
+def test_redacted_refusals_quote_no_cell(target, options, bare, shell, table, tmp_path):
     lines = table.read_text().splitlines()
     cells = [f"{row},SECRET{i % 4},{'ab'[i % 2]}" for i, row in enumerate(lines[1:])]
     data = tmp_path / "named.csv"
@@ -92,25 +93,25 @@ def test_redacted_refusals_quote_no_cell(target, options, bare, table, tmp_path)
         "model = make_pipeline(Ridge())\n"
     )
     command = ["audit", data, "--target", target, *options]
-    run = lrisk(*command, cwd=tmp_path)
+    run = shell(*command, cwd=tmp_path)
     assert run.returncode == 2
     one_line(run, "SECRET")
-    run = lrisk(*command, "--redact", cwd=tmp_path)
+    run = shell(*command, "--redact", cwd=tmp_path)
     assert run.returncode == 2 and "SECRET" not in run.stdout + run.stderr
     one_line(run, bare)
 
 
-def test_unreadable_files_are_2(table, tmp_path):
+def test_unreadable_files_are_2(shell, table, tmp_path):
     torn = tmp_path / "torn.csv.gz"
     torn.write_bytes(gzip.compress(table.read_bytes())[:-20])
-    run = lrisk("audit", torn, "--target", "price", cwd=tmp_path)
+    run = shell("audit", torn, "--target", "price", cwd=tmp_path)
     assert run.returncode == 2
     one_line(run, "torn.csv.gz")
     if os.geteuid():  # nothing is closed to root
         closed = tmp_path / "closed.csv"
         closed.write_bytes(table.read_bytes())
         closed.chmod(0)
-        run = lrisk("audit", closed, "--target", "price", cwd=tmp_path)
+        run = shell("audit", closed, "--target", "price", cwd=tmp_path)
         assert run.returncode == 2
         one_line(run, "Permission denied")
 
@@ -134,22 +135,23 @@ def test_missing_extras_are_2_and_named_before_any_work(
     assert module in run.stderr and not list(tmp_path.iterdir())
 
 
-def test_stopped_by_hand_is_130(table, tmp_path):
+def test_stopped_by_hand_is_130(shell, table, tmp_path):
     code = (  # a process started in the background ignores SIGINT, and its children do
+        "import os, signal, time; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
         "import lrisk.cli.commands as c; c.check_installed = "
         "lambda *_: os.kill(os.getpid(), signal.SIGINT) or time.sleep(9)"
     )
     arguments = ("audit", table, "--target", "price", "--out", tmp_path / "out")
-    run = prepared(code, *arguments)
+    run = shell(*arguments, first=code)
     assert run.returncode == 130
     assert "lrisk: stopped" in run.stderr and "Traceback" not in run.stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_a_bug_is_70_with_its_traceback(table):
+def test_a_bug_is_70_with_its_traceback(shell, table):
     code = "import lrisk.cli.commands as c; c.check_installed = lambda *_: 1 / 0"
-    run = prepared(code, "audit", table, "--target", "price")
+    run = shell("audit", table, "--target", "price", first=code)
     assert run.returncode == 70
     assert "ZeroDivisionError" in run.stderr and "bug in lrisk" in run.stderr
 
@@ -217,8 +219,8 @@ def test_output_that_cannot_be_written_is_2():
     one_line(run, "No space left")
 
 
-def test_every_status_is_in_the_help():
-    run = lrisk("--help")
+def test_every_status_is_in_the_help(shell):
+    run = shell("--help")
     assert run.returncode == 0
     for status, meaning in STATUSES.items():
         assert f"{status:>5}  {meaning}" in run.stdout
@@ -267,13 +269,13 @@ def made():
         (["--predictions", "prize"], 2, "did you mean 'price'?"),
     ],
 )
-def test_own_models_on_the_command_line(options, status, words, table, tmp_path):
+def test_own_models_on_the_command_line(options, status, words, shell, table, tmp_path):
     (tmp_path / "my_models.py").write_text(MODELS)
     (tmp_path / "a_script.py").write_text("import sys\nsys.exit(0)\n")
     prices = [line.split(",")[1] + "1" for line in table.read_text().split()[1:]]
     (tmp_path / "told.csv").write_text("\n".join(["told", *prices]))
     audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")
-    run = lrisk(*audit, *options, cwd=tmp_path)
+    run = shell(*audit, *options, cwd=tmp_path)
     assert run.returncode == status, run.stderr
     if status:
         one_line(run, words)
@@ -282,24 +284,24 @@ def test_own_models_on_the_command_line(options, status, words, table, tmp_path)
         assert words in run.stdout
 
 
-def test_quiet_json_and_open(table, tmp_path):
+def test_quiet_json_and_open(shell, table, tmp_path):
     audit = ("audit", table, "--target", "price", "--out", tmp_path / "out")
-    run = lrisk(*audit, "--quiet")
+    run = started(*audit, "--quiet")
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     browser.chmod(0o755)
     environment = {**os.environ, "BROWSER": f"{browser} %s"}
-    run = lrisk(*audit, "--json", "--open", "--fail-above", "0", env=environment)
+    run = shell(*audit, "--json", "--open", "--fail-above", "0", env=environment)
     assert run.returncode == 1, run.stderr  # four rows of sixty are wrong
     found = json.loads(run.stdout)
     assert sum(found["flags"]) == 4 and found["n_rows"] == 60
     assert opened.read_text().strip() == (tmp_path / "out" / "report.html").as_uri()
 
 
-def test_completion_is_documented_and_works():
-    assert "_LRISK_COMPLETE=bash_source" in lrisk("--help").stdout
+def test_completion_is_documented_and_works(shell):
+    assert "_LRISK_COMPLETE=bash_source" in shell("--help").stdout
     words = {"_LRISK_COMPLETE": "bash_complete", "COMP_WORDS": "lrisk audit --fail",
              "COMP_CWORD": "2"}  # fmt: skip
     code = "import sys; from lrisk.cli import main; sys.argv[0] = 'lrisk'; main()"
@@ -310,9 +312,9 @@ def test_completion_is_documented_and_works():
     assert "--fail-above" in run.stdout
 
 
-def test_a_first_line_that_looks_like_data_is_not_quoted(tmp_path):
+def test_a_first_line_that_looks_like_data_is_not_quoted(shell, tmp_path):
     lines = [f"SECRET{i},{4.5 * i},Town{i},{i}" for i in range(50)]
     (tmp_path / "bare.csv").write_text("\n".join(lines) + "\n")
-    run = lrisk("audit", "bare.csv", "--target", "price", "--redact", cwd=tmp_path)
+    run = shell("audit", "bare.csv", "--target", "price", "--redact", cwd=tmp_path)
     assert run.returncode == 2 and "SECRET" not in run.stdout + run.stderr
     one_line(run, "--no-header")

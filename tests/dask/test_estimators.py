@@ -1,4 +1,8 @@
-"""Fits on a cluster are those in memory, whatever the rows come in."""
+"""Fits on a cluster are those in memory, whatever the rows come in.
+
+Rounding is not tried here: by test_actors they have the bits of the same parts in
+one process, and those are tried with the rounding of other processors.
+"""
 
 import pickle
 
@@ -20,7 +24,6 @@ import lrisk
 from lrisk.dask import RiskClassifier, RiskRegressor, base
 from lrisk.dask.actors import Actors
 
-pytestmark = pytest.mark.numerics
 N, D = 12_000, 3  # of 10,000 and fewer all are gathered
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks."""
+"""scikit-learn's own checks; tests/conftest.py marks some as numerics."""
 
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge

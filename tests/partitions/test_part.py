@@ -29,20 +29,18 @@ def drawn(n, loss, weighted=False, d=3, dtype=np.float64):
     return X, y, weight
 
 
-@pytest.fixture(params=["arrays", "cpu", "cuda"])
-def part_of(request):
+@pytest.fixture
+def part_of(home):
     """Makes a part of arrays, or of tensors on a device."""
-    if request.param == "arrays":
+    if home == "arrays":
         return lambda X, y, weight, loss: Part(ArrayRows(X), y, weight, loss)
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("there is no GPU")
     from lrisk.torch.part import TorchPart
 
     def made(X, y, weight, loss):
-        X, y = (torch.tensor(values, device=request.param) for values in (X, y))
+        X, y = (torch.tensor(values, device=home) for values in (X, y))
         if weight is not None:
-            weight = torch.tensor(weight, device=request.param)
+            weight = torch.tensor(weight, device=home)
         return TorchPart(X, y, weight, loss)
 
     return made

@@ -263,12 +263,13 @@ def test_what_cannot_be_read_is_refused_in_one_line(case, tmp_path):
     assert told.words in str(error.value) and "\n" not in str(error.value)
 
 
-def lrisk(*arguments, **options):
+def started(*arguments):
+    """The command line in a new Python, which imports what it needs by itself."""
     command = [sys.executable, "-m", "lrisk", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, **options)
+    return subprocess.run(command, capture_output=True, text=True)
 
 
-def test_standard_input_is_read_whatever_it_is(tmp_path, capsys, monkeypatch):
+def test_standard_input_is_read_whatever_it_is(shell, tmp_path, capsys, monkeypatch):
     (tmp_path / "a.csv").write_text(text())
     model, book = tmp_path / "m.skops", tmp_path / "a.xlsx"
     excel(book)
@@ -281,8 +282,7 @@ def test_standard_input_is_read_whatever_it_is(tmp_path, capsys, monkeypatch):
         assert main(["predict", str(model), str(tmp_path / "a.csv")]) == 0
         predictions.append(capsys.readouterr().out)
 
-    with (tmp_path / "a.csv").open("rb") as file:
-        run = lrisk(*arguments, stdin=file)
+    run = shell(*arguments, stdin=tmp_path / "a.csv")
     assert run.returncode == 0, run.stderr
     predict()
     for content in (FRAME.to_parquet(), json.dumps(RECORDS).encode(),
@@ -295,11 +295,11 @@ def test_standard_input_is_read_whatever_it_is(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("case", ["mixed units", "no header, and not said"])
-def test_the_command_line_refuses_at_once(case, tmp_path):
+def test_the_command_line_refuses_at_once(case, shell, tmp_path):
     told = REFUSED[case]
     path = write(tmp_path, told.name, told.content)
     start = time.perf_counter()
-    run = lrisk("audit", path, "--target", "rent", cwd=tmp_path)
+    run = shell("audit", path, "--target", "rent", cwd=tmp_path)
     assert time.perf_counter() - start < 2 * SECONDS  # Python itself starts, too
     assert run.returncode == 2 and run.stdout == ""
     assert told.words in run.stderr and run.stderr.count("\n") == 1
@@ -310,7 +310,7 @@ def test_the_command_line_says_what_was_left_out(tmp_path):
     path = write(tmp_path, "a.csv", text(header="") + TOTALS)
     model = tmp_path / "m.skops"
     fit = ["fit", path, "--target", "c3", "--no-header", "--out", model]
-    run = lrisk(*fit, "--estimator", "RiskRegressor")
+    run = started(*fit, "--estimator", "RiskRegressor")
     assert run.returncode == 0 and "note: 1 totals row left out (row 41)" in run.stderr
     assert f"fitted to {N} rows" in run.stdout
 

@@ -27,13 +27,6 @@ KINDS = {"RiskRegressor": RiskRegressor, "RiskClassifier": RiskClassifier}
 every_spectrum = pytest.mark.parametrize("spectrum", SPECTRA)
 
 
-@pytest.fixture(params=["cpu", "cuda"])
-def device(request):
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("there is no GPU")
-    return request.param
-
-
 def drawn(loss, n=N, seed=0, d=D):
     rng = np.random.default_rng(seed)
     scale, middle = 10.0 ** rng.integers(-1, 2, d), rng.normal(size=d)

@@ -26,13 +26,6 @@ PATH = Concentration(starts=0, swaps=0)
 KERNELS = ["rbf", "laplacian", "linear", "poly", "cosine"]
 
 
-@pytest.fixture(params=["cpu", "cuda"])
-def device(request):
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("there is no GPU")
-    return request.param
-
-
 def drawn(n, seed=0, d=4, share=0.2):
     """A smooth relation, some labels of which are wrong, and whole weights."""
     rng = np.random.default_rng(seed)

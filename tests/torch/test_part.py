@@ -13,16 +13,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from lrisk.torch.part import SUMS, TorchPart, sums_in_copies  # noqa: E402
 
-DEVICES = ["cpu", "cuda"]
 LOSSES = [Squared(), Logistic(), Huber(0.7), SquaredHinge()]
 D = 3
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("there is no GPU")
-    return request.param
 
 
 def both(device, loss, weighted, dtype, seed):

@@ -78,7 +78,7 @@ BY_NAME = make_pipeline(
 @pytest.mark.parametrize(
     ("estimator", "label"),
     [
-        (RandomForestRegressor(30), "your RandomForestRegressor"),
+        (RandomForestRegressor(15), "your RandomForestRegressor"),
         (BY_NAME, "your Ridge"),
         (GridSearchCV(BY_NAME, {"ridge__alpha": [0.1, 1.0]}), "your GridSearchCV"),
         (make_pipeline(ByName()), "your ByName"),
@@ -117,7 +117,7 @@ def test_the_same_seed_gives_the_same_judgement():
 @pytest.mark.parametrize(
     "estimator",
     [
-        RandomForestClassifier(50),
+        RandomForestClassifier(25),
         LinearSVC(),
         make_pipeline(
             make_column_transformer((StandardScaler(), ["size"])),

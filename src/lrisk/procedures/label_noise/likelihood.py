@@ -102,6 +102,13 @@ def probabilities(scores: Floats) -> Floats:
     return np.asarray(softmax(class_scores(scores), axis=1))
 
 
+def _along(operation: np.ufunc, table: Floats) -> Floats:
+    """The rows of (n, K) reduced to (n, 1); NumPy takes ten times as long for K = 2."""
+    if table.shape[1] == 2:
+        return np.asarray(operation(table[:, :1], table[:, 1:]))
+    return np.asarray(operation.reduce(table, axis=1, keepdims=True))
+
+
 def label_terms(
     scores: Floats, codes: Indices, noise: Floats
 ) -> tuple[Floats, Floats, Floats]:
@@ -113,9 +120,9 @@ def label_terms(
         flips = np.log(noise.T)
     logs, tables = [], []
     for terms in (scores + flips[codes], scores):
-        top = terms.max(axis=1, keepdims=True)
+        top = _along(np.maximum, terms)
         table = np.exp(terms - top)
-        total = table.sum(axis=1, keepdims=True)
+        total = _along(np.add, table)
         table /= total
         logs.append(top[:, 0] + np.log(total[:, 0]))
         tables.append(table)
