@@ -136,7 +136,8 @@ def main(given: list[str] | None = None) -> int:
     ]
     finished: Cells = defaultdict(list)
     with ProcessPoolExecutor(options.jobs) as pool:
-        outcomes = pool.map(Kept(run, options.records), jobs)
+        own = Kept(run, options.records)
+        outcomes = pool.map(own, jobs) if options.jobs > 1 else map(own, jobs)
         pairs: Any = zip(jobs, outcomes, strict=True)
         for cell, own in groupby(pairs, key=lambda pair: pair[0].cell):
             part, name, noise, method = cell

@@ -1,16 +1,16 @@
 """Outcomes of finished jobs that are kept in a folder."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 # The folder is beside the package, not in it.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from benchmarks import audit, labels
 from benchmarks._records import Kept
 
-ROOT = Path(__file__).parents[2]
 RUNS = []
 
 
@@ -58,37 +58,30 @@ def test_nothing_is_kept_of_a_job_that_fails(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def ran(module, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", f"benchmarks.{module}", *arguments],
-        capture_output=True, text=True, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-
-
-def test_parts_of_a_benchmark_fill_a_folder_and_the_whole_is_told(tmp_path):
-    folder = str(tmp_path)
-    labels = ("intervals", "--draws", "1", "--jobs", "1", "--records", folder)
-    tables = ("2 classes", "3 classes")
+def test_parts_of_a_benchmark_fill_a_folder_and_the_whole_is_told(tmp_path, capsys):
+    arguments = ["intervals", "--draws", "1", "--jobs", "1", "--records", str(tmp_path)]
+    tables = ["2 classes", "3 classes"]
     for table in tables:
-        end = ran("labels", *labels, "--tables", table)
-        assert f"intervals {table}" in end.stdout, end.stderr
+        labels.main([*arguments, "--tables", table])
+        assert f"intervals {table}" in capsys.readouterr().out
     made = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert len(made) == 2 * 3  # tables, kinds of noise
-    whole = ran("labels", *labels, "--tables", *tables)
-    assert "intervals, 2 classes: coverage in 3 draws" in whole.stdout, whole.stderr
+    labels.main([*arguments, "--tables", *tables])
+    assert "intervals, 2 classes: coverage in 3 draws" in capsys.readouterr().out
     assert made == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
 
 
-def test_an_unknown_table_of_labels_is_refused():
-    end = ran("labels", "--tables", "nowhere")
-    assert end.returncode == 2
-    assert "no 'nowhere'" in end.stderr
+def test_an_unknown_table_of_labels_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        labels.main(["--tables", "nowhere"])
+    assert "no 'nowhere'" in capsys.readouterr().err
 
 
-def test_audits_are_kept(tmp_path):
-    command = ("audit", "planted", "--seeds", "1", "--jobs", "1", "--tables", "wine",
-               "--only", "copied block", "--records", str(tmp_path))  # fmt: skip
-    first = ran(*command)
-    assert len(list(tmp_path.iterdir())) == 1, first.stderr
-    assert ran(*command).stdout == first.stdout  # to the second, as it was measured
+def test_audits_are_kept(tmp_path, capsys):
+    command = ["planted", "--seeds", "1", "--jobs", "1", "--tables", "wine",
+               "--only", "copied block", "--records", str(tmp_path)]  # fmt: skip
+    audit.main(command)
+    assert len(list(tmp_path.iterdir())) == 1
+    first = capsys.readouterr().out
+    audit.main(command)
+    assert capsys.readouterr().out == first  # to the second, as it was measured
