@@ -128,26 +128,29 @@ def test_the_page_exists(row):
         assert_page(row[5])
 
 
-def assert_page(words):
+@functools.cache
+def modules_and_names():
+    """Of every experiment; its folder is beside the package, not in it."""
     sys.path.insert(0, str(ROOT))
     try:
-        from experiments._experiment import all_experiments
+        from experiments._experiment import MODULES, all_experiments
+
+        return list(zip(MODULES, all_experiments(), strict=True))
     finally:
         sys.path.remove(str(ROOT))
+
+
+def assert_page(words):
     name, path = re.fullmatch(r"\[([\w-]+)\]\((results/[\w-]+\.md)\)", words).groups()
     assert path == f"results/{name}.md"
-    assert name in all_experiments()
+    assert name in dict(modules_and_names()).values()
     assert (ROOT / "docs" / path).exists()
 
 
 def test_every_experiment_has_its_page_in_the_summary():
-    sys.path.insert(0, str(ROOT))
-    try:
-        from experiments._experiment import all_experiments
-    finally:
-        sys.path.remove(str(ROOT))
     told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
-    assert not [name for name in all_experiments() if f"({name}.md)" not in told]
+    names = [name for _, name in modules_and_names()]
+    assert not [name for name in names if f"({name}.md)" not in told]
 
 
 #: Modules that write a part of a page, besides the experiment's own.
@@ -176,13 +179,8 @@ def headings(module):
 
 def experiments():
     """Module and name of every experiment that has a page."""
-    sys.path.insert(0, str(ROOT))
-    try:
-        from experiments._experiment import MODULES, all_experiments
-    finally:
-        sys.path.remove(str(ROOT))
     pages = ROOT / "docs" / "results"
-    for module, name in zip(MODULES, all_experiments(), strict=True):
+    for module, name in modules_and_names():
         yield module, name, (pages / f"{name}.md").read_text("utf-8")
 
 
