@@ -191,6 +191,6 @@ def _summary(table: Table, records: list[Record]) -> str:
         names = [f"{s} with {r}" for (s, r), count in own.items() if count == best]
         text.append(
             f"{'With' if limit else 'Without'} the filter between {least} and {best} "
-            f"of {len(places)} cells agree, most from {'; '.join(names)}."
+            f"of {len(places)} cells agree, most from {' and '.join(names)}."
         )
     return " ".join(text)

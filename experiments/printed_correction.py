@@ -84,7 +84,9 @@ def report(records: list[Record], page: Page) -> None:
     page.say(
         "Algorithm 1 (right) is printed with −Σw in its step. The step without bias "
         "has −2Σw: E[2(⟨w, x̃⟩ − ỹ)x̃] = 2(⟨w, x⟩ − y)x + 2Σw. The printed form equals "
-        "the corrected one with half the covariance, so it takes off half of the bias. "
+        "the corrected one with half the covariance, so it takes off half of the "
+        "gradient's bias; of the solution's, σ²/(1 + σ²) here, it leaves "
+        "(σ²/2)/(1 + σ²/2), which is more than half. "
         "Here both and the uncorrected step are solved to their end (`fit`), so that "
         "what is left is bias and sampling error, not the step size."
     )

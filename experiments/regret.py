@@ -72,8 +72,8 @@ def report(records: list[Record], page: Page) -> None:
     page.say(
         "The theorems bound the expected regret on the *clean* rows of a learner that "
         "sees noisy ones only: B√(GT), so that it grows with √T. The bounds here have "
-        "the corrected G = 4(B_w B_x̃ + B_ỹ)² B_x̃²; the printed one drops a cross term "
-        "and is lower, and for one copy and Σ the paper leaves the bound out. Linear "
+        "the corrected G = 4(B_w B_x̃ + B_ỹ)² B_x̃²; the printed one of theorem 1 drops "
+        "a cross term and is lower, and for one copy and Σ there is none. Linear "
         "rows lie on the unit sphere, E‖n‖² = ½ whatever d is; the kernel has s² = 2, "
         f"σ = 0.4. Every seed stands for {REPETITIONS} runs; regret is shown as mean ± "
         "sd over runs."

@@ -128,39 +128,31 @@ def test_the_page_exists(row):
         assert_page(row[5])
 
 
-def assert_page(words):
+@functools.cache
+def modules_and_names():
+    """Of every experiment; its folder is beside the package, not in it."""
     sys.path.insert(0, str(ROOT))
     try:
-        from experiments._experiment import all_experiments
+        from experiments._experiment import MODULES, all_experiments
+
+        return list(zip(MODULES, all_experiments(), strict=True))
     finally:
         sys.path.remove(str(ROOT))
+
+
+def assert_page(words):
     name, path = re.fullmatch(r"\[([\w-]+)\]\((results/[\w-]+\.md)\)", words).groups()
     assert path == f"results/{name}.md"
-    assert name in all_experiments()
-    if not (ROOT / "docs" / path).exists():
-        told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
-        assert f"`python -m experiments {name}`" in told
+    assert name in dict(modules_and_names()).values()
+    assert (ROOT / "docs" / path).exists()
 
 
 def test_every_experiment_has_its_page_in_the_summary():
-    sys.path.insert(0, str(ROOT))
-    try:
-        from experiments._experiment import all_experiments
-    finally:
-        sys.path.remove(str(ROOT))
     told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
-    named = ("({}.md)", "`python -m experiments {}`")
-    missing = [
-        name
-        for name in all_experiments()
-        if not any(form.format(name) in told for form in named)
-    ]
-    assert not missing
+    names = [name for _, name in modules_and_names()]
+    assert not [name for name in names if f"({name}.md)" not in told]
 
 
-#: Pages that were made by code that did not write all of these words yet. README.md
-#: there says so of each; a page that is made anew leaves this list.
-OLDER = ("table1", "table2", "table3", "table4")
 #: Modules that write a part of a page, besides the experiment's own.
 PARTS = {
     "table3": ("_subquantile_page", "_table3_study"),
@@ -187,41 +179,28 @@ def headings(module):
 
 def experiments():
     """Module and name of every experiment that has a page."""
-    sys.path.insert(0, str(ROOT))
-    try:
-        from experiments._experiment import MODULES, all_experiments
-    finally:
-        sys.path.remove(str(ROOT))
     pages = ROOT / "docs" / "results"
-    for module, name in zip(MODULES, all_experiments()):
-        if (pages / f"{name}.md").exists():
-            yield module, name, (pages / f"{name}.md").read_text("utf-8")
+    for module, name in modules_and_names():
+        yield module, name, (pages / f"{name}.md").read_text("utf-8")
 
 
 def test_a_page_has_what_its_code_writes():
-    """Or it is listed here and said to be older: no row may name it for what is new."""
-    told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
-    (older,) = re.findall(r"(?s)- \*\*Older pages\.\*\* (.*?)(?:\n- |\Z)", told)
+    """No row may name a page for what the code writes and an older page lacks."""
     for module, name, text in experiments():
         modules = (module, *PARTS.get(name, ()))
         words = {word for own in modules for word in headings(own)}
         missing = [word for word in words if word not in text]
-        assert not missing or name in OLDER, (name, missing)
-        assert ONE_SIDED not in text or name in OLDER, name
-    assert set(re.findall(r"\((\S+)\.md\)", older)) == set(OLDER)
+        assert not missing, (name, missing)
+        assert ONE_SIDED not in text, name
 
 
-def test_the_summary_says_of_which_commit_each_page_is():
+def test_every_page_is_of_the_commit_that_the_summary_names():
     told = (ROOT / "docs" / "results" / "README.md").read_text("utf-8")
-    (words,) = re.findall(r"(?s)- \*\*Commits\.\*\* (.*?)\.\s", told)
-    said = {}
-    for part in " ".join(words.split()).split(";"):
-        commits = re.search(r"at ([0-9a-f]{7}(?: and [0-9a-f]{7})*)$", part)[1]
-        for name in re.findall(r"\((\S+)\.md\)", part):
-            said[name] = commits.replace(" and ", ", ")
-    for _, name, text in experiments():
-        assert re.search(r" · commit (.+)", text)[1] == said.pop(name)
-    assert not said
+    (commit,) = re.findall(r"One commit\.\*\* All 21 pages .* at ([0-9a-f]{7})", told)
+    pages = list(experiments())
+    assert len(pages) == 21
+    for _, name, text in pages:
+        assert re.search(r" · commit (.+)", text)[1] == commit, name
 
 
 @pytest.mark.parametrize("row", POINTS, ids=[f"{row[0]}: {row[1]}" for row in POINTS])
@@ -233,7 +212,5 @@ def test_every_point_of_review_has_an_answer(row):
         assert now.startswith(BECAUSE) and len(now) > len(BECAUSE) + 10
     elif see.startswith("["):
         assert_page(see)
-        path = ROOT / "docs" / re.search(r"\((.*)\)", see)[1]
-        assert now.startswith("to be run: ") == (not path.exists())
     else:
         assert_test(see)
