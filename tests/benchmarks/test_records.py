@@ -8,8 +8,9 @@ import pytest
 # The folder is beside the package, not in it.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks import audit, labels
 from benchmarks._records import Kept
+
+from benchmarks import audit, labels
 
 RUNS = []
 
