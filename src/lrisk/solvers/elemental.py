@@ -4,7 +4,7 @@ import numpy as np
 
 from .._typing import Bools, Floats, Indices
 
-#: Numbers in an array over starts and rows: what a processor's cache holds.
+#: Numbers in an array over starts, rows and columns: what a processor's cache holds.
 BLOCK = 1 << 17
 #: Share of a column's square that others must leave, or it is a sum of them.
 COLLINEAR = 1e-12
@@ -22,7 +22,7 @@ def elemental_fits(
 
     rows (n, m) hold [x, 1], ridge (m,) the penalty of each column in units of squared
     residuals. order (starts, width) holds rows for each start: it uses the first m
-    of them, or more where those are collinear.
+    of them, or more where those are collinear. 1 ≤ kept ≤ n, m ≥ 1.
     """
     best, sums = np.zeros((len(order), rows.shape[1])), np.full(len(order), np.inf)
     block = max(1, BLOCK // (max(kept, order.shape[1]) * rows.shape[1]))
@@ -112,13 +112,14 @@ def _ridge_fits(
     least = COLLINEAR * pivots
     solved = np.ones(len(chosen), dtype=np.bool_)
     for j in range(m):
-        solved &= factor[:, j, j] > least[:, j]
-        factor[:, j, j] = np.sqrt(np.where(solved, factor[:, j, j], 1.0))
-        column = factor[:, j + 1 :, j]
-        column /= factor[:, j, j, None]
-        factor[:, j + 1 :, j + 1 :] -= column[:, :, None] * column[:, None, :]
-        theta[:, j] /= factor[:, j, j]
-        theta[:, j + 1 :] -= column * theta[:, j, None]
+        column = factor[:, j:, j]
+        if j:
+            column -= (factor[:, j:, :j] @ factor[:, j, :j, None])[:, :, 0]
+        solved &= column[:, 0] > least[:, j]
+        column[:, 0] = np.where(solved, column[:, 0], 1.0)
+        column /= np.sqrt(column[:, :1])
+        theta[:, j] /= column[:, 0]
+        theta[:, j + 1 :] -= column[:, 1:] * theta[:, j, None]
     for j in range(m - 1, -1, -1):
         theta[:, j] /= factor[:, j, j]
         theta[:, :j] -= factor[:, j, :j] * theta[:, j, None]

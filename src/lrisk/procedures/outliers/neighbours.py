@@ -13,9 +13,9 @@ def medians_of_nearest(
 ) -> Floats:
     """Median value over the k nearest members, for each row of distances; shape (r,).
 
-    squares (r, m), members (p,) columns of it, values (p,). Members as far as the k-th
-    belong to the nearest as well: among equal distances neither the order of the rows
-    nor rounding may choose.
+    squares (r, m), members (p,) columns of it, values (p,), 1 ≤ k ≤ p. Members as far
+    as the k-th belong to the nearest as well: among equal distances neither the order
+    of the rows nor rounding may choose.
     """
     squares = squares[:, members]
     near = squares <= _reach(squares, k)[:, None]
@@ -34,4 +34,4 @@ def _reach(squares: Floats, k: int) -> Floats:
     far = np.max(squares, axis=1, where=finite, initial=0.0)
     with np.errstate(over="ignore"):
         reach = last * (1.0 + SAME) + ROUNDING * far
-    return np.where(np.isfinite(last), reach, np.inf)  # too few: all of them
+    return np.where(np.isfinite(last), reach, np.inf)  # too few finite ones: all
