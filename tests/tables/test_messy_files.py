@@ -202,6 +202,15 @@ REFUSED = {
     "JSON without rows": Refused("a.json", "[1, 2]", "write a list of records"),
     "JSON of uneven columns": Refused("a.json", '{"a": [1], "b": [1, 2]}',
                                       "different lengths"),
+    "JSON split, a number for a row": Refused(
+        "a.json", '{"columns": ["x", "y"], "data": [[0, 0], 3]}', "holds no table"
+    ),
+    "JSON split, null for a row": Refused(
+        "a.json", '{"columns": ["x", "y"], "data": [[0, 0], null]}', "holds no table"
+    ),
+    "JSON split, names in lists": Refused(
+        "a.json", '{"columns": [["x"], "y"], "data": [[0, 0]]}', "holds no table"
+    ),
     "JSON that splits nothing": Refused("a.json", '{"columns": 3, "data": [1]}',
                                         "write a list of records"),
     "JSON of broken characters": Refused("a.json", '[{"a": "\\ud800"}]', "characters"),

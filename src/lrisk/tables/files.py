@@ -135,9 +135,12 @@ def _json(source: Source) -> Any:
             kind = "JSON" if source.ending == JSON else "one JSON object in each line"
             raise ValueError(f"{source.name} is not {kind}") from None
     if isinstance(plain, dict) and {"columns", "data"} <= set(plain):
-        rows = [plain["columns"], plain["data"], *plain["data"][:1]]
-        if all(isinstance(row, list) for row in rows):
-            plain = [dict(zip(plain["columns"], row)) for row in plain["data"]]
+        names, data = plain["columns"], plain["data"]
+        split = isinstance(names, list) and isinstance(data, list)
+        if split and any(isinstance(row, list) for row in data):
+            whole = all(isinstance(row, list) for row in data)
+            named = all(isinstance(name, str | int) for name in names)
+            plain = [dict(zip(names, row)) for row in data] if whole and named else None
     if isinstance(plain, dict):
         tables = [own for own in plain.values() if own and _records(own)]
         plain = tables[0] if len(tables) == 1 else plain  # {"count": 9, "rows": [...]}

@@ -1,5 +1,7 @@
 """Words that may quote cells: those of somebody else's code, and of some refusals."""
 
+from typing import Any
+
 from .._params import refused
 
 
@@ -15,6 +17,9 @@ class QuotesCells(ValueError):
     def __init__(self, message: str, bare: str) -> None:
         super().__init__(message)
         self.bare = bare
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return QuotesCells, (str(self), self.bare)
 
 
 class RefusedCell(QuotesCells):
@@ -33,13 +38,16 @@ class RefusedCell(QuotesCells):
         self, column: str, rule: str, got: str, remedy: str, cell: str, row: int
     ) -> None:
         self._about = column, rule, got, remedy, cell
-        self._row = row
+        self.row = row
         told, bare = (
             refused("table", f"column {column[:60]}", rule, words, remedy)
             for words in (f"{got}, first {cell[:40]!r} in row {row + 1}", got)
         )
         super().__init__(told, bare)
 
-    def below(self, n_rows: int) -> "RefusedCell":
-        """The same of a part of a table that so many rows stand above."""
-        return RefusedCell(*self._about, self._row + n_rows)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RefusedCell, (*self._about, self.row)
+
+    def at(self, row: int) -> "RefusedCell":
+        """The same, of the row's place in the table that this is a part of."""
+        return RefusedCell(*self._about, row)

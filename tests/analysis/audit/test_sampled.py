@@ -131,3 +131,13 @@ def test_a_refused_cell_is_counted_in_the_whole_folder(tmp_path, monkeypatch):
     for n_threads in (1, 2):
         with pytest.raises(RefusedCell, match=f"first '5 lb' in row {row + 1}\""):
             joined(audited, n_threads)
+
+
+def test_a_refused_cell_of_the_sample_is_counted_in_the_whole_folder(tmp_path):
+    frame, _ = table("regression")
+    weight = np.array([f"{i % 9} kg" for i in range(N)], dtype=object)
+    row = spread_over(N, SAMPLE, 0)[-7]
+    weight[row] = "5 lb"
+    folder = written(tmp_path, frame.assign(weight=weight))
+    with pytest.raises(RefusedCell, match=f"first '5 lb' in row {row + 1}\""):
+        SampledAudit(folder, "y", sample=SAMPLE, progress=silent)

@@ -120,7 +120,10 @@ class SampledAudit:
         self._places = spread_over(folder.n_rows, sample, random_state)
         frame = folder.take(self._places)
         frame = dropped(frame, drop, (target, group, time, id))
-        table = table_of(frame, target, task, group, time, id)
+        try:
+            table = table_of(frame, target, task, group, time, id)
+        except RefusedCell as refusal:
+            raise refusal.at(int(self._places[refusal.row])) from None
         recipe = Recipe(table.task, kernel, spectrum, contamination, random_state,
                         classes=len(table.classes))  # fmt: skip
         found = cross_fit(table, recipe, progress)
@@ -192,7 +195,7 @@ class SampledAudit:
         try:
             return self._judge_rows(batch)
         except RefusedCell as refusal:
-            raise refusal.below(batch.start) from None
+            raise refusal.at(batch.start + refusal.row) from None
 
     def _judge_rows(self, batch: Batch) -> Judged:
         found, recipe, n = self._found, self._recipe, len(batch.frame)
