@@ -1,5 +1,7 @@
 """Rows are judged by the user's own model, or by its out-of-fold predictions."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,12 +17,13 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from lrisk import audit
+from lrisk import RiskMeta, audit
 from lrisk.analysis.audit.own_model import own_model
 from lrisk.tables import Preparation, table_of
+from lrisk.tables.quoting import QuotesCells, RefusedCell
 
 WRONG = np.arange(8)
 
@@ -382,3 +385,48 @@ def test_a_pipeline_of_another_task_is_called_by_its_last_step():
     model = make_pipeline(StandardScaler(), LogisticRegression())
     with pytest.raises(ValueError, match="'LogisticRegression, the last step of the"):
         audit(flats(40), "price", estimator=model)
+
+
+class NoTags(ByName):
+    def __sklearn_tags__(self):
+        return len(3)
+
+
+class NoCopy(ByName):
+    def __init__(self):
+        self.fails = ""
+
+    def get_params(self, deep=True):
+        return {"fails": ""}
+
+
+@pytest.mark.parametrize("model", [NoTags(), NoCopy()])
+def test_a_class_that_is_no_whole_estimator_is_refused(model):
+    with pytest.raises(QuotesCells, match="inherit from BaseEstimator") as refusal:
+        audit(flats(), "price", estimator=model)
+    assert refusal.value.bare.count("TypeError") == 1
+
+
+class SaysACell(RegressorMixin, BaseEstimator):
+    """Predicts the words of a column."""
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+    def predict(self, X):
+        return X["kind"].to_numpy()
+
+
+def test_what_fails_inside_lrisk_by_the_users_code_may_quote_cells():
+    model = make_pipeline(FunctionTransformer(), RiskMeta(SaysACell()))
+    with pytest.raises(QuotesCells, match="could not convert") as refusal:
+        audit(flats(), "price", estimator=model)
+    assert "flat" not in refusal.value.bare and "house" not in refusal.value.bare
+
+
+def test_refusals_cross_processes():
+    whole = RefusedCell("weight", "in one unit", "two", "convert it", "5 lb", 3)
+    for refusal in (whole, QuotesCells("words", "bare")):
+        again = pickle.loads(pickle.dumps(refusal))
+        assert (str(again), again.bare) == (str(refusal), refusal.bare)
+    assert "row 9" in str(pickle.loads(pickle.dumps(whole)).at(8))

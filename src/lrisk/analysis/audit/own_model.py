@@ -34,8 +34,6 @@ from .given import given_predictions
 #: Times that a regressor is cross-fitted: to all rows, then to those not flagged, for
 #: wrong rows move its predictions for others.
 ROUNDS = 2
-
-
 #: Packages whose lines tell a user nothing about a model of their own.
 KNOWN = {"lrisk", "sklearn", "numpy", "scipy", "builtins"}
 
@@ -118,8 +116,6 @@ class OwnModel(NamedTuple):
                 own = _probabilities(model, asked, self.targets[rows]) if classes \
                     else np.asarray(model.predict(asked), dtype=np.float64)  # fmt: skip
             except Exception as error:  # of somebody else's code, which may be any
-                if _is_bug(error):
-                    raise
                 raise self._failed(error) from error
             if own.shape != predicted[held].shape or not np.all(np.isfinite(own)):
                 shaped = own.shape == predicted[held].shape
@@ -162,17 +158,6 @@ class OwnModel(NamedTuple):
         )
 
 
-def _is_bug(error: Exception) -> bool:
-    """Whether lrisk, of whose estimators the model may be one, failed by itself.
-
-    Not here: in this module that is what the model has answered.
-    """
-    origin = Origin.of(error)
-    return origin.package == "lrisk" and not (
-        origin.stated or origin.module == __name__
-    )
-
-
 def own_model(
     table: Table,
     data: Any,
@@ -198,6 +183,7 @@ def own_model(
         checked = given_predictions(table, predictions)
         return OwnModel("your predictions", None, None, labels, checked)
     _check_estimator(table, estimator)
+    copied = _seeded(estimator, random_state)
     name = type(_last_step(estimator)).__name__
     columns = None
     if prepares_itself(estimator):
@@ -206,9 +192,7 @@ def own_model(
         columns = _without(data, {str(name) for name in named})
     if labels.dtype.kind == "f" and table.classes:
         labels = table.y  # classifiers refuse fractions: the classes are numbered
-    return OwnModel(
-        f"your {name}", _seeded(estimator, random_state), columns, labels, None
-    )
+    return OwnModel(f"your {name}", copied, columns, labels, None)
 
 
 def taken_out(data: Any, name: str, target: Any) -> tuple[Any, AnyArray]:
@@ -288,13 +272,27 @@ def _labels(table: Table) -> AnyArray:
 
 def _seeded(estimator: Any, random_state: int) -> Any:
     """A copy that draws the same every time, where nothing else was asked for."""
-    own = clone(estimator)
-    undecided = {
-        name: random_state
-        for name, value in own.get_params(deep=True).items()
-        if name.rpartition("__")[2] == "random_state" and value is None
-    }
-    return own.set_params(**undecided)
+    try:
+        own = clone(estimator)
+        undecided = {
+            name: random_state
+            for name, value in own.get_params(deep=True).items()
+            if name.rpartition("__")[2] == "random_state" and value is None
+        }
+        return own.set_params(**undecided)
+    except Exception as error:  # of somebody else's code, which may be any
+        raise _no_estimator(error) from error
+
+
+def _no_estimator(error: Exception) -> QuotesCells:
+    """What is refused before anything is fitted."""
+    rule = "one that scikit-learn can clone, and whose tags it can read"
+    remedy = "inherit from BaseEstimator; let __init__ do no more than store arguments"
+    kind = type(error).__name__
+    return QuotesCells(
+        refused("audit", "estimator", rule, f"{kind}: {error}"[:120], remedy),
+        refused("audit", "estimator", rule, kind, remedy),
+    )
 
 
 def _check_estimator(table: Table, estimator: Any) -> None:
@@ -304,6 +302,11 @@ def _check_estimator(table: Table, estimator: Any) -> None:
         raise TypeError(refused("audit", "estimator", rule, "a class", remedy))
     able = all(hasattr(estimator, name) for name in ("fit", "predict", "get_params"))
     tagged = hasattr(estimator, "__sklearn_tags__")
+    if able and tagged:
+        try:
+            estimator.__sklearn_tags__()
+        except Exception as error:  # of somebody else's code, which may be any
+            raise _no_estimator(error) from error
     others = (is_clusterer, is_outlier_detector)  # which predict, too, but no target
     if not able or (tagged and any(kind(estimator) for kind in others)):
         got, remedy = type(estimator).__name__, "pass RandomForestRegressor(), say"
