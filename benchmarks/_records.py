@@ -8,6 +8,7 @@ code made it: take a new folder after a change.
 import hashlib
 import os
 import pickle
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +33,7 @@ class Kept(NamedTuple):
         outcome = self.run(job)
         self.folder.mkdir(parents=True, exist_ok=True)
         # Whole or not at all, whoever else writes the same.
-        part = path.with_suffix(f".{os.getpid()}")
+        part = path.with_suffix(f".{secrets.token_hex(8)}")
         part.write_bytes(pickle.dumps(outcome))
         os.replace(part, path)
         return outcome

@@ -134,10 +134,12 @@ def main(given: list[str] | None = None) -> int:
         if options.tables is None or cell[0] in options.tables
         for seed in range(options.draws if part == "intervals" else options.seeds)
     ]
+    if not jobs:
+        parser.error("no part that was asked for has one of these tables")
     finished: Cells = defaultdict(list)
     with ProcessPoolExecutor(options.jobs) as pool:
-        own = Kept(run, options.records)
-        outcomes = pool.map(own, jobs) if options.jobs > 1 else map(own, jobs)
+        kept = Kept(run, options.records)
+        outcomes = pool.map(kept, jobs) if options.jobs > 1 else map(kept, jobs)
         pairs: Any = zip(jobs, outcomes, strict=True)
         for cell, own in groupby(pairs, key=lambda pair: pair[0].cell):
             part, name, noise, method = cell
