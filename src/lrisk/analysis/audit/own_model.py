@@ -141,9 +141,7 @@ class OwnModel(NamedTuple):
             else "wrap it in make_pipeline to give it the columns as they are, by name"
         )
         rule = "one that fits and predicts this table"
-        kind = type(error).__name__
-        words = " ".join(f"{kind}: {error}".split())
-        words = words if len(words) <= 120 else f"{words[:117]}..."
+        words, kind = _told(error)
         parts = [self.estimator, *self.estimator.get_params(deep=True).values()]
         theirs = {str(getattr(part, "__module__", "")) for part in parts}
         theirs = {name for name in theirs if name.partition(".")[0] not in KNOWN}
@@ -152,10 +150,7 @@ class OwnModel(NamedTuple):
                 f"{said} (line {place.line} of {place.module})"
                 for said in (words, kind)
             )
-        return QuotesCells(
-            refused("audit", "estimator", rule, words, remedy),
-            refused("audit", "estimator", rule, kind, remedy),
-        )
+        return _refused(rule, words, kind, remedy)
 
 
 def own_model(
@@ -288,11 +283,22 @@ def _no_estimator(error: Exception) -> QuotesCells:
     """What is refused before anything is fitted."""
     rule = "one that scikit-learn can clone, and whose tags it can read"
     remedy = "inherit from BaseEstimator; let __init__ do no more than store arguments"
+    return _refused(rule, *_told(error), remedy)
+
+
+def _told(error: Exception) -> tuple[str, str]:
+    """The words of an error in one short line, and its kind, which tells no cell."""
     kind = type(error).__name__
-    return QuotesCells(
-        refused("audit", "estimator", rule, f"{kind}: {error}"[:120], remedy),
-        refused("audit", "estimator", rule, kind, remedy),
+    words = " ".join(f"{kind}: {error}".split())
+    return words if len(words) <= 120 else f"{words[:117]}...", kind
+
+
+def _refused(rule: str, words: str, kind: str, remedy: str) -> QuotesCells:
+    """The refusal of a model, with the words of its error and without them."""
+    told, bare = (
+        refused("audit", "estimator", rule, got, remedy) for got in (words, kind)
     )
+    return QuotesCells(told, bare)
 
 
 def _check_estimator(table: Table, estimator: Any) -> None:
